@@ -1,6 +1,6 @@
 //! How commands go through a disk: what memory answers, what waits for an arm, and what an arm does next.
 
-use block::{Completion, Lba, Nanos, Op, Request, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Op, Request, Tag};
 
 use super::actuator::Actuator;
 use super::arm::SectorTransfer;
@@ -52,6 +52,7 @@ impl DiskDrive {
         let arriving = self.arriving.pop_front_if(|(arrival, ..)| *arrival == at);
         let due = match arriving {
             Some(_) => None,
+            None if self.actuators.len() == 1 => Some(0),
             None => (0..self.actuators.len()).find(|index| self.next_of(*index) == Some(at)),
         };
         for actuator in &mut self.actuators {
@@ -130,6 +131,9 @@ impl DiskDrive {
 
     /// Completes a command at `at`, or the part of it that lies under one arm.
     pub(super) fn complete_part(&mut self, at: Nanos, tag: Tag) {
+        if self.spanning.is_empty() {
+            return self.queue.take(Completion { at, tag });
+        }
         let Some(index) = self.spanning.iter().position(|(spanning, ..)| *spanning == tag) else {
             return self.queue.take(Completion { at, tag });
         };
@@ -343,6 +347,9 @@ impl DiskDrive {
 
     /// Answers a read whose data an arm is certain to read ahead, as it passes.
     fn answer_in_passing(&mut self, at: Nanos, tag: Tag, request: Request) -> bool {
+        if self.spec.cache.prefetch == Bytes::ZERO {
+            return false;
+        }
         let held = self.segments.held(request.lba);
         let promise = |actuator: &Actuator| actuator.arm.promises(held, request.end());
         let Some((index, passing)) =

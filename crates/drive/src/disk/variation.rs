@@ -72,7 +72,7 @@ impl Variation {
         if self.spec.settle == Nanos::ZERO || moving == Nanos::ZERO {
             return moving;
         }
-        let more = self.spec.settle.as_nanos() as i64 * i64::from(normal(self.settle.draw())) >> 16;
+        let more = (self.spec.settle.as_nanos() as i64 * i64::from(normal(self.settle.draw()))) >> 16;
         let moving = moving.as_nanos();
         Nanos::from_nanos(moving.saturating_add_signed(more).max(moving / 2))
     }
@@ -122,7 +122,7 @@ impl Background {
     pub fn new(spec: BackgroundSpec, seed: Seed) -> Self {
         let phase = u64::from(Draws::new(seed.split("recalibrate")).draw());
         let due = spec.recalibrate_every.map_or(Nanos::MAX, |every| {
-            Nanos::from_nanos((u128::from(every.as_nanos()) * u128::from(phase) >> 32) as u64)
+            Nanos::from_nanos(((u128::from(every.as_nanos()) * u128::from(phase)) >> 32) as u64)
         });
         Self { spec, due, recalibrations: 0, scanned: 0 }
     }
