@@ -196,9 +196,7 @@ fn interface(text: &str) -> Vec<String> {
     let (_, body) = text.split_once("pub trait Drive {\n").expect("it has the trait");
     let (body, _) = body.split_once("\n}").expect("which has an end");
     let functions = body.lines().map(str::trim).filter(|line| line.starts_with("fn "));
-    functions
-        .map(|line| line.split([';', '{']).next().unwrap().trim().replace("_now", "now").replace("_soon", "soon"))
-        .collect()
+    functions.map(|line| line.split([';', '{']).next().unwrap().trim().replace(", _", ", ")).collect()
 }
 
 #[test]

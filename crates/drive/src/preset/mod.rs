@@ -5,6 +5,7 @@ pub(crate) mod change;
 mod embedded;
 mod error;
 pub(crate) mod fields;
+mod host;
 pub(crate) mod link;
 mod name;
 pub(crate) mod power;
@@ -15,6 +16,7 @@ use block::Bytes;
 pub use error::PresetError;
 pub(crate) use error::{require, unknown};
 pub(crate) use fields::table;
+pub(crate) use host::HostTable;
 pub use name::DriveName;
 pub use rated::{Promise, Rated};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -46,16 +48,6 @@ pub struct Preset {
     /// The file, whole.
     pub text: String,
 }
-
-table!(
-    /// The host in which a drive is measured.
-    pub(crate) HostTable {
-        host: String,
-    }
-);
-
-/// In place of a host's name: the drive is measured by itself.
-const BARE: &str = "none";
 
 /// What a drive is made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -278,10 +270,8 @@ impl Preset {
             Spec::Rig(_) => return Ok(None),
             _ => toml::from_str(&self.text)?,
         };
-        match part.rig {
-            Some(table) if table.host != BARE => rig::host_of(&table.host, self.clone()).map(Some),
-            _ => Ok(None),
-        }
+        let host = part.rig.as_ref().and_then(HostTable::rig);
+        host.map(|host| rig::host_of(host, self.clone())).transpose()
     }
 
     /// The host in words, if the drive has one.

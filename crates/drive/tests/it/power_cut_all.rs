@@ -16,6 +16,7 @@ const VOLATILE: &[&str] = &[
     "sata-3g-desktop?array.drive=raptor-150&array.drives=4&array.level=raid10&array.stripe=64KiB",
     "sata-3g-desktop?array.drive=raptor-150&array.drives=3&array.level=raid5&array.stripe=8KiB",
     "toms-x25e-16?drive.capacity.user=4GiB",
+    "sata-host?array.drive=x25-e-64&drive.capacity.user=4GiB&queues.depth=4",
 ];
 
 /// A drive that is written to, and what of that may be lost.

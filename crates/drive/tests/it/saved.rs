@@ -17,6 +17,7 @@ const DRIVES: &[&str] = &[
     "solid-data-dram",
     "lenovo-x220i?drive.capacity.user=16GiB",
     "lenovo-x220i-disk",
+    "nvme-host?array.drive=x25-e-64&drive.capacity.user=4GiB&rare=5%&queues.depth=4",
     "toms-x25e-16?drive.capacity.user=4GiB",
     "toms-x25e-1?drive.capacity.user=4GiB&array.drives=4&array.level=raid5&array.stripe=64KiB",
 ];
