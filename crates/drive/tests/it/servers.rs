@@ -186,3 +186,26 @@ fn a_sibling_with_more_spare_sustains_about_what_its_maker_promises() {
     let iops = scattered(&mut drive, Op::Write, all, 64, pages / 4) * f64::from(times);
     near("7450-max-800, sustained random writes a second", iops, 145_000.0, 0.20);
 }
+
+#[test]
+fn siblings_differ_in_dies_capacity_and_what_their_makers_promise() {
+    for (name, sibling, dies) in [
+        ("p4500-1tb", "p4500-2tb", 2.0),
+        ("s3700-400", "s3700-200", 0.5),
+        ("s3700-400", "s3700-800", 2.0),
+        ("pm983-960", "pm983-1920", 2.0),
+    ] {
+        let [(one, spec), (other, its)] = [name, sibling].map(|name| (preset(name), flash(&preset(name))));
+        let ratio = |one: u64, other: u64| other as f64 / one as f64;
+        assert!((ratio(spec.capacity.get(), its.capacity.get()) / dies - 1.0).abs() < 0.001, "{sibling}");
+        assert_eq!(ratio(spec.geometry.dies().into(), its.geometry.dies().into()), dies, "{sibling}");
+        let as_one = FlashSpec { capacity: spec.capacity, geometry: spec.geometry, ..its };
+        let as_one =
+            FlashSpec { command: spec.command, retire: spec.retire, retire_write: spec.retire_write, ..as_one };
+        assert_eq!(as_one, spec, "{sibling} is {name} in all else");
+        assert!(
+            other.rated != one.rated && other.rated.fitted.is_empty(),
+            "{sibling} has ratings of its own, unfitted"
+        );
+    }
+}
