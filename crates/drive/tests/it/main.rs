@@ -14,6 +14,7 @@ mod power_cut_all;
 mod published;
 mod rig;
 mod saved;
+mod servers;
 mod specimen;
 mod support;
 mod wear;

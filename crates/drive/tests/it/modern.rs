@@ -7,7 +7,7 @@ use assay_drive::preset::{Preset, Rated};
 use assay_drive::{Device, Drive};
 use block::{Bytes, Lba, Nanos, Op, Request, Tag};
 
-fn preset(name: &str) -> Preset {
+pub fn preset(name: &str) -> Preset {
     Preset::find(name).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -28,28 +28,28 @@ fn run(drive: &mut Device, depth: u64, count: u64, mut next: impl FnMut(u64) -> 
 }
 
 /// Requests of 128 KiB one after the other from `from` on; MB/s.
-fn in_order(drive: &mut Device, op: Op, from: Bytes, bytes: Bytes) -> f64 {
+pub fn in_order(drive: &mut Device, op: Op, from: Bytes, bytes: Bytes) -> f64 {
     let size = Bytes::from_kib(128);
     let first = from.div(size);
     run(drive, 32, bytes.div(size), |index| Request::new(op, Lba::at(size.times(first + index)), 256)) / 1e6
 }
 
 /// Requests of 4 KiB anywhere in the first `span`; requests a second.
-fn scattered(drive: &mut Device, op: Op, span: Bytes, depth: u64, count: u64) -> f64 {
+pub fn scattered(drive: &mut Device, op: Op, span: Bytes, depth: u64, count: u64) -> f64 {
     let (pages, mut random) = (span.div(Bytes::from_kib(4)), testkit::Random::new(42));
     let next = |_| Request::new(op, Lba::new(random.below(pages) * 8), 8);
     run(drive, depth, count, next) / 4096.0
 }
 
 /// Asserts that `measured` is within `tolerance` of what is promised.
-fn near(what: &str, measured: f64, promised: f64, tolerance: f64) {
+pub fn near(what: &str, measured: f64, promised: f64, tolerance: f64) {
     let off = measured / promised - 1.0;
     println!("{what}: {measured:.0}, rated {promised:.0}, {:+.1} %", off * 100.0);
     assert!(off.abs() <= tolerance, "{what}: {measured:.0}, rated {promised:.0}");
 }
 
 /// Lets the drive be for less than it takes to fall asleep, until nothing waits for flash any more.
-fn settle(drive: &mut Device) {
+pub fn settle(drive: &mut Device) {
     drive.submit(drive.now() + Nanos::from_millis(90), Tag(0), Request::FLUSH);
     drive.complete(Nanos::MAX).expect("a flush in flight");
 }
@@ -58,8 +58,16 @@ fn settle(drive: &mut Device) {
 #[test]
 fn fresh_drives_keep_their_makers_promises() {
     //           name             depth
-    let table =
-        [("sata-tlc", 32), ("870-qvo", 32), ("970-pro", 256), ("990-pro", 256), ("pcie5", 256), ("optane-p4800x", 16)];
+    let table = [
+        ("sata-tlc", 32),
+        ("860-pro-1tb", 32),
+        ("870-qvo", 32),
+        ("970-pro", 256),
+        ("980-pro-1tb", 256),
+        ("990-pro", 256),
+        ("pcie5", 256),
+        ("optane-p4800x", 16),
+    ];
     for (name, depth) in table {
         let Preset { rated, .. } = preset(name);
         let Rated { sequential_read, sequential_write, random_read_iops, random_write_iops, .. } = rated;

@@ -5,7 +5,7 @@ use assay_drive::{Device, Drive, WearSummary};
 use block::{Lba, Nanos, Op, Request, Tag};
 
 /// A small drive, two in a hundred of whose blocks are bad from the factory and the others last for a few erases.
-const TINY: &str = "capacity.user=64MiB&spare=150%&rated_erases=12&deviation=20%&factory_bad=2%&reserve=40%";
+const TINY: &str = "capacity.user=64MiB&spare=150%&rated_erases=12&wear.deviation=20%&factory_bad=2%&reserve=40%";
 
 fn find(name: &str) -> Preset {
     Preset::find(name).unwrap_or_else(|error| panic!("{name}: {error}"))

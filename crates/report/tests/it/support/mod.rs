@@ -144,7 +144,7 @@ pub fn plan() -> Plan {
     };
     let steps = vec![
         plain("purge", "Purge", Action::Purge(Purge { method: lab::PurgeMethod::Discard })),
-        plain("fill", "Fill", Action::Fill(Fill { block: Bytes::from_kib(128), queue_depth: 32 })),
+        plain("fill", "Fill", Action::Fill(Fill { block: Bytes::from_kib(128), queue_depth: 32, construct: true })),
         measure("sequential", "Sequential by block size", &base, &[(Field::Rw, ordered), (Field::Bs, LARGE)], None),
         measure("random", "Random by block size", &deep, &[(Field::Rw, scattered), (Field::Bs, SMALL)], None),
         measure(

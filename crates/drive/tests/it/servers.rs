@@ -1,0 +1,211 @@
+//! Drives for servers, beside what their files and their makers say of them.
+//!
+//! Every figure that is expected here is in the drive's file, with its source. A rating that its file does not list as
+//! fitted is a promise, which the parts may keep or not: docs/models-modern.md has both.
+
+use assay_drive::Drive;
+use assay_drive::flash::FlashSpec;
+use assay_drive::preset::{Preset, Promise, Rated, Spec};
+use block::{Bytes, Op};
+
+use crate::modern::{in_order, near, preset, scattered, settle};
+
+fn flash(preset: &Preset) -> FlashSpec {
+    match preset.spec {
+        Spec::Flash(spec) => spec,
+        ref other => panic!("{} is {other:?}", preset.name),
+    }
+}
+
+/// How a drive's file reckons its flash, and what holds its random writes.
+struct Server {
+    name: &'static str,
+    /// Dies, or planes that count as dies.
+    units: u32,
+    /// Flash that the file says there is, in GiB; zero where it says that nobody knows.
+    raw_gib: u64,
+    /// Of that, in percent, what is there for the user's data and spare: the rest is parity.
+    used: f64,
+    /// What the file has as spare, in percent.
+    spare: f64,
+    holds: Holds,
+}
+
+/// What holds a drive's random writes.
+#[derive(Clone, Copy, PartialEq)]
+enum Holds {
+    /// Programs, a share of which moves what collection finds.
+    Flash,
+    /// The firmware, so that they are as many when fresh.
+    Firmware,
+}
+use Holds::{Firmware, Flash};
+
+const fn row(name: &'static str, units: u32, raw_gib: u64, used: f64, spare: f64, holds: Holds) -> Server {
+    Server { name, units, raw_gib, used, spare, holds }
+}
+
+#[rustfmt::skip]
+const SERVERS: [Server; 21] = [
+    //  name             units raw GiB  used  spare holds
+    row("pm9a3-960",        32,  1024, 100.0,  14.5, Flash),
+    row("p5520-1920",      128,     0, 100.0,  17.5, Flash),
+    row("7450-pro-960",     64,     0, 100.0,  18.0, Flash),
+    row("7450-max-800",     64,     0, 100.0,  41.6, Flash),
+    row("sn640-960",        32,  1024, 100.0,  13.3, Flash),
+    row("p3700-800",       144,     0, 100.0,  14.2, Flash),
+    row("s3700-400",        64,   528,  97.0,  37.4, Firmware),
+    row("s4610-480",        64,   576, 100.0,  28.8, Flash),
+    row("s4500-480",        48,   576, 100.0,  18.5, Flash),
+    row("s3500-m2-80",       8,    88, 100.0,  18.1, Flash),
+    row("pm983-960",        32,  1024, 100.0,  11.0, Flash),
+    row("p400m-400",        80,   680, 93.75,  71.1, Firmware),
+    row("pe8110-960",       64,  1024, 100.0,  14.5, Flash),
+    row("cm7-r-3840",      256,  4096, 100.0,  14.5, Flash),
+    row("9100-max-2400",   256,  4096, 93.75,  71.8, Firmware),
+    row("p4510-1tb",       144,  1152, 100.0,  18.5, Flash),
+    row("pm883-480",        16,   512, 100.0,  14.5, Flash),
+    row("dc500m-960",      128,  1024, 100.0,  14.5, Flash),
+    row("s3610-480",        32,   528, 100.0,  18.1, Flash),
+    row("optimus-eco-400",  64,   512, 100.0,  37.4, Firmware),
+    row("sm843-480",        64,   512, 100.0,   5.8, Flash),
+];
+
+#[test]
+fn dies_raw_flash_and_spare_are_what_the_files_say() {
+    for Server { name, units, raw_gib, used, spare, .. } in SERVERS {
+        let spec = flash(&preset(name));
+        assert_eq!(spec.geometry.units(), units, "{name}");
+        let has = spec.geometry.spare_over(spec.capacity) as f64 / 1e4;
+        assert!(
+            (spare..spare + 0.6).contains(&has),
+            "{name}: {has} % of spare in whole blocks, its file has {spare} %"
+        );
+        if raw_gib > 0 {
+            let most =
+                Bytes::from_gib(raw_gib).get() as f64 * used / 100.0 / spec.capacity.get() as f64 * 100.0 - 100.0;
+            assert!(spare <= most + 0.1, "{name}: {spare} % of spare of the {most:.1} % that {raw_gib} GiB leave");
+        }
+        assert!(spec.power.capacitor, "{name} keeps what it took");
+        assert!(spec.map_cache.is_none() && spec.geometry.page == Bytes::from_kib(4), "{name} has its map in memory");
+    }
+}
+
+/// Blocks of each die that are no spare, since they are open or kept free: gc.start of a drive that wears, and three.
+const WORKING_BLOCKS: u64 = 7;
+
+/// The drive with so few channels and with blocks of so few pages, or a few more, and how many times as many channels
+/// the whole drive has, which is how many times as fast its flash is. It has `least` for the user, or as many blocks in
+/// each die as the whole drive if that is less; with fewer blocks those that are open count for more, which spare makes
+/// up for. Erases are as much shorter as blocks are smaller.
+fn small(name: &str, channels: u32, least: Bytes, pages: u32) -> (Preset, u32) {
+    let whole = preset(name);
+    let spec = flash(&whole);
+    let geometry = spec.geometry;
+    let times = geometry.channels / channels;
+    let few = pages.next_multiple_of(geometry.program_pages);
+    let shrink = u64::from(geometry.pages_per_block / few);
+    let same_blocks = spec.capacity.get() / u64::from(times) / shrink;
+    let user = same_blocks.min(least.get()) / (128 << 10) * (128 << 10);
+    let working = |user: u64, block: u64, units: u32| (WORKING_BLOCKS * u64::from(units) * block) as f64 / user as f64;
+    let (block, units) = (geometry.block().get(), geometry.units());
+    let more = working(user, block / shrink, units / times) - working(spec.capacity.get(), block, units);
+    let spare = geometry.spare_over(spec.capacity) as f64 / 1e4 + more * 100.0;
+    let erase = spec.nand.erase.as_nanos() / shrink;
+    let changes = format!(
+        "channels={channels}&capacity.user={user}B&spare={spare:.3}%&pages_per_block={few}&nand.erase={erase}ns"
+    );
+    (whole.changed(&changes).unwrap_or_else(|error| panic!("{error}")), times)
+}
+
+#[test]
+fn fresh_drives_for_servers_meet_the_ratings_that_they_were_fitted_to() {
+    for Server { name, holds, .. } in SERVERS {
+        let spec = flash(&preset(name));
+        let (small, _) = small(name, spec.geometry.channels, Bytes::from_gib(4), 24);
+        let Rated { sequential_read, sequential_write, random_read_iops, random_write_iops, ref fitted, .. } =
+            small.rated;
+        let depth = u64::from(small.rated.random_depth.expect("random ratings have a depth"));
+        let mut drive = small.build();
+        let span = Bytes::new(small.capacity().get().min(512 << 20) / (128 << 10) * (128 << 10));
+        let is = |promise| fitted.contains(&promise);
+        let written = in_order(&mut drive, Op::Write, Bytes::ZERO, span);
+        if is(Promise::SequentialWrite) {
+            near(
+                &format!("{name}, writes in order, MB/s"),
+                written,
+                sequential_write.unwrap().get() as f64 / 1e6,
+                0.15,
+            );
+        }
+        settle(&mut drive);
+        if is(Promise::SequentialRead) {
+            let rate = in_order(&mut drive, Op::Read, Bytes::ZERO, span);
+            near(&format!("{name}, reads in order, MB/s"), rate, sequential_read.unwrap().get() as f64 / 1e6, 0.15);
+        }
+        if is(Promise::RandomReadIops) {
+            let iops = scattered(&mut drive, Op::Read, span, depth, 50_000);
+            near(&format!("{name}, random reads a second"), iops, random_read_iops.unwrap() as f64, 0.15);
+        }
+        if is(Promise::RandomWriteIops) && holds == Firmware {
+            let iops = scattered(&mut drive, Op::Write, span, depth, 50_000);
+            near(&format!("{name}, random writes a second"), iops, random_write_iops.unwrap() as f64, 0.15);
+        }
+    }
+}
+
+#[test]
+fn drives_for_servers_sustain_the_random_writes_that_they_were_fitted_to() {
+    for Server { name, holds, .. } in SERVERS {
+        let Rated { fitted, random_write_iops, random_depth, .. } = preset(name).rated;
+        if holds == Firmware || !fitted.contains(&Promise::RandomWriteIops) {
+            continue;
+        }
+        let (small, times) = small(name, 1, Bytes::from_gib(1), 96);
+        let (mut drive, all) = (small.build(), small.capacity());
+        let depth = u64::from(random_depth.unwrap() / times).max(8);
+        in_order(&mut drive, Op::Write, Bytes::ZERO, all);
+        let pages = all.div(Bytes::from_kib(4));
+        scattered(&mut drive, Op::Write, all, depth, pages * 3 / 2);
+        let before = drive.counters();
+        let iops = scattered(&mut drive, Op::Write, all, depth, pages / 4) * f64::from(times);
+        println!("{name}: write amplification {:.2}", (drive.counters() - before).write_amplification().unwrap());
+        near(&format!("{name}, sustained random writes a second"), iops, random_write_iops.unwrap() as f64, 0.20);
+    }
+}
+
+/// Of facts alone: nothing is fitted to it. Source of the 145,000: the drive's file.
+#[test]
+fn a_sibling_with_more_spare_sustains_about_what_its_maker_promises() {
+    let (small, times) = small("7450-max-800", 1, Bytes::from_gib(1), 96);
+    assert!(small.rated.fitted.is_empty());
+    let (mut drive, all) = (small.build(), small.capacity());
+    in_order(&mut drive, Op::Write, Bytes::ZERO, all);
+    let pages = all.div(Bytes::from_kib(4));
+    scattered(&mut drive, Op::Write, all, 64, pages * 3 / 2);
+    let iops = scattered(&mut drive, Op::Write, all, 64, pages / 4) * f64::from(times);
+    near("7450-max-800, sustained random writes a second", iops, 145_000.0, 0.20);
+}
+
+#[test]
+fn siblings_differ_in_dies_capacity_and_what_their_makers_promise() {
+    for (name, sibling, dies) in [
+        ("p4500-1tb", "p4500-2tb", 2.0),
+        ("s3700-400", "s3700-200", 0.5),
+        ("s3700-400", "s3700-800", 2.0),
+        ("pm983-960", "pm983-1920", 2.0),
+    ] {
+        let [(one, spec), (other, its)] = [name, sibling].map(|name| (preset(name), flash(&preset(name))));
+        let ratio = |one: u64, other: u64| other as f64 / one as f64;
+        assert!((ratio(spec.capacity.get(), its.capacity.get()) / dies - 1.0).abs() < 0.001, "{sibling}");
+        assert_eq!(ratio(spec.geometry.dies().into(), its.geometry.dies().into()), dies, "{sibling}");
+        let as_one = FlashSpec { capacity: spec.capacity, geometry: spec.geometry, ..its };
+        let as_one =
+            FlashSpec { command: spec.command, retire: spec.retire, retire_write: spec.retire_write, ..as_one };
+        assert_eq!(as_one, spec, "{sibling} is {name} in all else");
+        assert!(
+            other.rated != one.rated && other.rated.fitted.is_empty(),
+            "{sibling} has ratings of its own, unfitted"
+        );
+    }
+}
