@@ -92,10 +92,10 @@ const NORMAL: [i64; STEPS] = quantiles();
 /// e to the power of `x`, in fixed point, for `x` within ±20: as 2ⁿ times a power series.
 const fn exp(x: i64) -> i64 {
     let halvings = ((x as i128 * 1_549_082_005) >> 30) as i64;
-    let rest = ((halvings & (ONE - 1)) as i128 * 744_261_118 >> 30) as i64;
+    let rest = (((halvings & (ONE - 1)) as i128 * 744_261_118) >> 30) as i64;
     let (mut sum, mut term) = (ONE, 10);
     while term > 0 {
-        sum = ONE + (rest * sum >> 30) / term;
+        sum = ONE + ((rest * sum) >> 30) / term;
         term -= 1;
     }
     let power = halvings >> 30;

@@ -89,6 +89,7 @@ impl Session<'_> {
         let last = Mutex::new(None);
         let surroundings = Surroundings::of(*subject);
         let earlier: Vec<Mutex<Repeats>> = tasks.iter().map(|_| Mutex::default()).collect();
+        let advanced: Vec<Mutex<Nanos>> = tasks.iter().map(|_| Mutex::default()).collect();
         let keep = |index: usize, part: Part| {
             let Part { measured, finding, is_last } = part;
             *last.lock().expect("nothing panics while it holds a number") = Some(index);
@@ -101,11 +102,12 @@ impl Session<'_> {
                 let all = all.iter().chain(&measured).collect::<Vec<_>>();
                 self.note_levels(task, &all, warmth)?;
             }
+            let done = (all.len() + if is_last { measured.len() } else { 0 }).min(expected(task));
+            let reached = Nanos::from_nanos(weights[index].as_nanos() / expected(task) as u64 * done as u64);
+            let reached = if is_last { weights[index] } else { reached };
             self.keep(task, measured)?;
-            if !is_last {
-                return Ok(());
-            }
-            self.watch.advance(weights[index]);
+            let mut told = advanced[index].lock().expect("nothing panics while it holds the progress");
+            self.watch.advance(reached.since(std::mem::replace(&mut *told, reached)));
             if !self.has_cloned.swap(true, Ordering::Relaxed) {
                 self.watch.advance(cloning);
             }
