@@ -34,13 +34,17 @@ pub struct CollectionSpec {
     /// Units that empty a block at the same time; zero for all. One that has no more than `START_MIN`
     /// free blocks does not wait for others.
     pub at_once: u32,
+    /// The pace at which writes are taken while blocks are emptied, in millionths of the time that the flash needs for them
+    /// and their moves; as they come, if none.
+    pub pacing: Option<u32>,
     /// What is done while the host asks nothing.
     pub idle: Option<IdleSpec>,
 }
 
 impl CollectionSpec {
     /// What a drive does whose file says nothing of it: greedy, as late as can be.
-    pub const DEFAULT: Self = Self { policy: CollectionPolicy::Greedy, start: START_MIN, at_once: 0, idle: None };
+    pub const DEFAULT: Self =
+        Self { policy: CollectionPolicy::Greedy, start: START_MIN, at_once: 0, pacing: None, idle: None };
 }
 
 /// Collection while the host asks nothing.

@@ -164,6 +164,9 @@ impl<'d> Writer<'d> {
         let drive = &mut *self.drive;
         drive.plan.clear();
         let mut full = drive.mapping.write(page, &mut drive.plan);
+        if let Some(pacing) = &mut drive.pacing {
+            pacing.note(&drive.plan);
+        }
         if let Some(compression) = &mut drive.compression {
             full = compression.shrink(&mut drive.plan) || full;
         }

@@ -102,6 +102,8 @@ table!(CollectionTable {
     choices: Option<u32>,
     start: Option<u32>,
     at_once: Option<u32>,
+    #[serde(default, deserialize_with = "some_share")]
+    pacing: Option<u64>,
     #[serde(default, deserialize_with = "some_duration")]
     idle_after: Option<Nanos>,
     idle_free: Option<u32>,
@@ -228,6 +230,11 @@ impl CollectionTable {
             || format!("gc.start is {start}, gc.choices {choices}"),
             "garbage collection starts at 2 to 1,024 free blocks and draws 1 to 1,024 blocks",
         )?;
+        require(
+            self.pacing.is_none_or(|share| (100_000..=10_000_000).contains(&share)),
+            || format!("gc.pacing is {} millionths", self.pacing.unwrap_or_default()),
+            "writes are taken at 10% to 1000% of the time that the flash needs for them",
+        )?;
         let policy = match self.policy {
             PolicyName::Greedy => CollectionPolicy::Greedy,
             PolicyName::Fifo => CollectionPolicy::Fifo,
@@ -236,7 +243,13 @@ impl CollectionTable {
             PolicyName::Random => CollectionPolicy::Choices(1),
         };
         let idle = self.idle_after.map(|after| IdleSpec { after, until_free: self.idle_free.unwrap_or(start + 1) });
-        Ok(CollectionSpec { policy, start, at_once: self.at_once.unwrap_or(0), idle })
+        Ok(CollectionSpec {
+            policy,
+            start,
+            at_once: self.at_once.unwrap_or(0),
+            pacing: self.pacing.map(|share| share as u32),
+            idle,
+        })
     }
 }
 

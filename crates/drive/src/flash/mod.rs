@@ -18,6 +18,7 @@ mod laid;
 mod map_cache;
 mod mapping;
 mod nand;
+mod pacing;
 mod pages;
 mod power_cut;
 mod read;
@@ -47,6 +48,7 @@ pub use mapping::SlcSpec;
 use mapping::{FlashOp, Lpn, Mapping};
 use nand::Nand;
 pub use nand::{CellTimes, NandBehaviour, NandTimes};
+use pacing::Pacing;
 pub use pages::{PAGE_TYPES_MAX, PageTypes};
 use power_cut::{BufferedPage, Unsettled};
 use read_ahead::ReadAhead;
@@ -75,6 +77,8 @@ pub struct FlashDrive {
     /// What a command takes this time beside what it takes in the mean.
     pace_draws: Draws,
     housekeeping: Housekeeping,
+    /// None where writes are taken as they come.
+    pacing: Option<Pacing>,
     journal: Journal,
     read_ahead: ReadAhead,
     compression: Option<Compression>,
@@ -136,6 +140,7 @@ impl FlashDrive {
             firmware: Firmware::new(spec.cores),
             pace_draws: Draws::new(seed.split("firmware")),
             housekeeping: Housekeeping::new(spec.chores, seed.split("housekeeping")),
+            pacing: spec.collection.pacing.map(|share| Pacing::new(share, &spec.geometry, &spec.nand)),
             journal: Journal::default(),
             read_ahead: ReadAhead::new(spec.read_ahead),
             compression: spec.compression.map(Compression::new),
@@ -365,6 +370,7 @@ clone_in_place!(FlashDrive {
     firmware,
     pace_draws,
     housekeeping,
+    pacing,
     journal,
     read_ahead,
     compression,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::buffer::Buffer;
 use super::journal::Journal;
 use super::mapping::Lpn;
+use super::pacing::Pacing;
 use super::{FlashDrive, Link};
 use crate::{Drive, PowerLoss, not_before};
 
@@ -83,6 +84,7 @@ impl FlashDrive {
         self.firmware.restart(now + self.spec.power.boot);
         self.journal = Journal::default();
         self.housekeeping.restart();
+        self.pacing.iter_mut().for_each(Pacing::restart);
         self.recent.clear();
         self.counters.unsafe_shutdowns += 1;
         PowerLoss { unanswered, ..lost }

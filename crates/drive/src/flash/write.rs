@@ -40,6 +40,10 @@ impl FlashDrive {
         let handled = ready + self.paced(self.handling(request, continues));
         self.firmware.hold(core, handled + self.paced(self.retiring(Op::Write)));
         let mut done = handled;
+        let pages = self.pages(request);
+        if let Some(pacing) = &mut self.pacing {
+            done = done.max(pacing.take(handled, pages));
+        }
         if !continues {
             done = done.max(self.journal.note(ready, self.paced(self.spec.journal)));
         }
@@ -124,6 +128,9 @@ impl FlashDrive {
     pub(super) fn put(&mut self, page: Lpn, ready: Nanos) {
         self.plan.clear();
         let mut full = self.mapping.write(page, &mut self.plan);
+        if let Some(pacing) = &mut self.pacing {
+            pacing.note(&self.plan);
+        }
         if let Some(compression) = &mut self.compression {
             // What fills no flash page yet is as good as written: it goes with what comes next.
             full = compression.shrink(&mut self.plan) || full;
