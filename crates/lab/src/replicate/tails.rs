@@ -161,7 +161,7 @@ struct DriveState {
 
 impl DriveState {
     fn new(preset: &Preset) -> Self {
-        Self { device: preset.build(), overwritten: None, write_amplification: None }
+        Self { device: preset.build_in_host(), overwritten: None, write_amplification: None }
     }
 
     /// Writes the whole drive in order, once; `filled` keeps the drive as it is then.
