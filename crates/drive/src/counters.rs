@@ -56,9 +56,10 @@ impl Counters {
     /// Data programmed into flash for each byte that the host wrote; none where it wrote nothing or there is no
     /// flash.
     pub fn write_amplification(&self) -> Option<f64> {
-        let programmed = self.page.times(self.pages_programmed).get();
+        // Counters of a stored run may be any number, so they are not multiplied as whole ones.
+        let programmed = self.page.get() as f64 * self.pages_programmed as f64;
         (self.host_written > Bytes::ZERO && self.page > Bytes::ZERO)
-            .then(|| programmed as f64 / self.host_written.get() as f64)
+            .then(|| programmed / self.host_written.get() as f64)
     }
 
     /// Data that the host wrote and the drive took.

@@ -255,6 +255,8 @@ impl Subject for Simulated {
                 return Ok(None);
             }
             self.drive.fill(first, end, direct.block, 100 - direct.compressible);
+            self.churn =
+                Churn::after(self.churn.take(), workload, seed, Bytes::from_sectors(end.get() - first.get()), capacity);
             return Ok(Some(construction));
         }
         let Device::Flash(drive) = &mut self.drive else { return Ok(None) };
@@ -262,6 +264,7 @@ impl Subject for Simulated {
             return Ok(None);
         }
         drive.write_untimed(construction.row(capacity, seed.split("constructed"))?);
+        self.churn = Churn::after(self.churn.take(), workload, seed, capacity, capacity);
         Ok(Some(construction))
     }
 

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use block::Nanos;
 use serde::{Deserialize, Serialize};
 
-use super::mapping::Lpn;
+use super::operation::Lpn;
 
 /// The drive's write buffer: slots of one page each.
 ///

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::candidates::NOT_CLOSED;
 use super::geometry::{Geometry, Unit};
-use super::mapping::{FlashOp, Mapping, Moved, PageSource};
+use super::mapping::{Mapping, PageSource};
+use super::operation::{FlashOp, Moved};
 
 /// Which block is emptied next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

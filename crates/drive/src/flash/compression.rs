@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::mapping::FlashOp;
+use super::operation::FlashOp;
 
 /// A controller that compresses what it stores (SandForce).
 ///
@@ -79,7 +79,7 @@ impl Compression {
 #[cfg(test)]
 mod tests {
     use super::super::geometry::Unit;
-    use super::super::mapping::{Cells, PageLocation};
+    use super::super::operation::{Cells, PageLocation};
     use super::*;
 
     const PLACE: PageLocation = PageLocation { unit: Unit(0), cells: Cells::Native, block: 0, sense: 0 };

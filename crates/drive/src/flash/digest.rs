@@ -1,6 +1,6 @@
 //! What tells one history of writes from another.
 
-use super::mapping::Lpn;
+use super::operation::Lpn;
 
 /// The digest after `page` was written to `slot`.
 ///

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::geometry::Unit;
-use super::mapping::Lpn;
+use super::operation::Lpn;
 
 /// Logical pages that were written in order to empty blocks, flash page by flash page and unit by unit: where they are
 /// follows from where the first of them are.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use block::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::mapping::Lpn;
+use super::operation::Lpn;
 
 /// How the map is kept where the controller's memory does not hold all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,57 +12,10 @@ use super::collection::{CollectionSpec, Victim};
 use super::digest;
 use super::geometry::{Geometry, Unit};
 use super::laid::Laid;
+use super::operation::{Cells, FlashOp, Lpn, PageLocation};
 use super::retirement::{self, WORN_START_MIN};
 use crate::sparse;
 use crate::wear::{EraseVerdict, Wear};
-
-/// A logical page: what the host names. Never an index into flash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Lpn(pub u32);
-
-/// How many bits each cell of a block holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Cells {
-    /// As many as the flash is made for.
-    Native,
-    /// One: quick, but a block holds less.
-    Single,
-}
-
-/// Where a page is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageLocation {
-    pub unit: Unit,
-    pub cells: Cells,
-    /// The number of its block in the drive.
-    pub block: u32,
-    /// Which of the block's array reads brings it into the register.
-    pub sense: u32,
-}
-
-/// Something that flash must do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlashOp {
-    /// Program with data from the controller: one flash page, of as many logical pages as it holds; where its first is.
-    Program(PageLocation),
-    /// Move logical pages from one block of a unit to another.
-    Move(Unit, Moved),
-    /// Erase one block of a unit.
-    Erase(Unit, u32),
-}
-
-/// What moving some logical pages takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
-    /// Logical pages.
-    pub pages: u32,
-    /// Array reads that bring them.
-    pub reads: u32,
-    /// Flash pages that they fill.
-    pub programs: u32,
-    /// The block that the last of them went to, and which of its array reads would bring that one.
-    pub to: (u32, u32),
-}
 
 /// Blocks that are written with one bit a cell first and emptied into others later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use super::channel::Channel;
 use super::die::{Die, NOTHING, OperationKind, SuspendSpec};
 use super::errors::{ErrorCounts, Errors, ErrorsSpec};
 use super::geometry::{self, Geometry, Unit};
-use super::mapping::{Cells, FlashOp, Moved, PageLocation};
+use super::operation::{Cells, FlashOp, Moved, PageLocation};
 use super::pages::PageTypes;
 use super::variation::{Variation, VariationSpec};
 

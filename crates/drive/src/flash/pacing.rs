@@ -4,8 +4,8 @@ use block::Nanos;
 use serde::{Deserialize, Serialize};
 
 use super::Geometry;
-use super::mapping::FlashOp;
 use super::nand::NandTimes;
+use super::operation::FlashOp;
 
 /// The rate at which a drive takes pages, from what they have cost lately.
 ///
@@ -63,7 +63,7 @@ mod tests {
     use block::{Bytes, Rate};
 
     use super::super::geometry::Unit;
-    use super::super::mapping::Moved;
+    use super::super::operation::Moved;
     use super::super::{CellTimes, PageTypes};
     use super::*;
 

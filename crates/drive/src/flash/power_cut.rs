@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::buffer::Buffer;
 use super::journal::Journal;
-use super::mapping::Lpn;
+use super::operation::Lpn;
 use super::pacing::Pacing;
 use super::{FlashDrive, Link};
 use crate::{Drive, PowerLoss, not_before};

@@ -4,7 +4,7 @@ use block::{Nanos, Op, Request};
 
 use super::FlashDrive;
 use super::firmware::Core;
-use super::mapping::Lpn;
+use super::operation::Lpn;
 
 impl FlashDrive {
     pub(super) fn read(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use block::{Lba, Nanos, Request};
 use serde::{Deserialize, Serialize};
 
-use super::mapping::Lpn;
+use super::operation::Lpn;
 
 /// Pages that were read from flash before they were asked for, because reads came in order.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use block::Nanos;
 use serde::{Deserialize, Serialize};
 
-use super::mapping::Lpn;
+use super::operation::Lpn;
 
 /// The pages that were written lately, and until when each is in the buffer.
 ///

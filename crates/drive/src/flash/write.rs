@@ -5,7 +5,7 @@ use block::{Nanos, Op, Request, SECTOR};
 use super::buffer::{Merged, Partial};
 use super::firmware::Core;
 use super::geometry::Unit;
-use super::mapping::Lpn;
+use super::operation::Lpn;
 use super::power_cut::BufferedPage;
 use super::{FlashDrive, IdleSpec};
 

@@ -101,7 +101,7 @@ fn a_run_over_several_states_is_the_same_when_done_again_and_one_state_is_told()
     assert_eq!(findings(&outcome), 0);
     let unknown = STEPS.replace(
         "do = \"condition\"\nrw = \"randwrite\"\niodepth = 8\nround = \"100ms\"\nsteady = false\nat-most = \"200%\"\n",
-        "do = \"precondition\"\n",
+        "do = \"precondition\"\nsettle = \"0%\"\n",
     );
     assert!(findings(&carried_out(&unknown, target, 3)) > 0, "an order that cannot be gone on with is told");
 }
