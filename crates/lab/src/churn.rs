@@ -23,8 +23,8 @@ pub(crate) const ONE_STATE: &str = "All repeats are of one state of the drive: Â
 /// far more quickly than by beginning anew. That repeats so made are independent enough is tested (`tests/it/coverage.rs`).
 #[derive(Clone, Debug)]
 pub(crate) enum Churn {
-    /// What wrote at random, with its seed, and what was done since.
-    Known { workload: Box<Workload>, seed: Seed, since: Vec<Since> },
+    /// What wrote at random, how much, with its seed, and what was done since.
+    Known { workload: Box<Workload>, written: Bytes, seed: Seed, since: Vec<Since> },
     /// It wrote in an order that cannot be gone on with.
     Unknown,
 }
@@ -47,17 +47,24 @@ impl Churn {
         capacity: Bytes,
     ) -> Option<Self> {
         if wears(workload) || workload.sprandom.is_some() || workload.replay.is_some() && workload.changes_data() {
+            let before = match &churn {
+                Some(Self::Known { written, .. }) => *written,
+                _ => Bytes::ZERO,
+            };
             return Some(match workload.sprandom.is_some() || workload.replay.is_some() {
                 true => Self::Unknown,
-                false => Self::Known { workload: Box::new(workload.clone()), seed, since: Vec::new() },
+                false => {
+                    let (workload, written) = (Box::new(workload.clone()), before + written);
+                    Self::Known { workload, written, seed, since: Vec::new() }
+                }
             });
         }
         match churn? {
             // Written over in order, it is as it would be without.
             _ if written >= capacity => None,
-            Self::Known { workload: own, seed, mut since } if workload.changes_data() => {
+            Self::Known { workload: own, written, seed, mut since } if workload.changes_data() => {
                 since.push(Since::Run(Box::new(workload.clone())));
-                Some(Self::Known { workload: own, seed, since })
+                Some(Self::Known { workload: own, written, seed, since })
             }
             other => Some(other),
         }
@@ -71,15 +78,19 @@ impl Churn {
     }
 
     /// Brings `drive`, which is in the state before, into state number `number`, by writing as much as twice its spare flash,
-    /// of which it has so many millionths, and at least 5 % of what it holds; whether it could.
+    /// of which it has so many millionths, and at least 5 % of what it holds; whether it could. Where less was written at
+    /// random before, it is not done: the drive is far from steady, and a short run would become a long one.
     ///
     /// # Errors
     /// If the drive is too worn for that.
     pub fn stir(&self, drive: &mut Device, number: u32, spare: u64) -> Result<bool, VirtualError> {
-        let Self::Known { workload, seed, since } = self else { return Ok(false) };
+        let Self::Known { workload, written, seed, since } = self else { return Ok(false) };
         let seed = seed.split("state").number(u64::from(number));
         let share = (2 * spare).clamp(50_000, 2_000_000);
         let amount = drive.shape().capacity.get() / 1_000_000 * share;
+        if *written < Bytes::new(amount) {
+            return Ok(false);
+        }
         let stop = Stop::after_bytes(Bytes::new(amount).max(workload.block_mean()));
         drive.draw_from(seed.split("luck"));
         run_virtual(drive, &Workload { stop, ramp: Nanos::ZERO, ..(**workload).clone() }, seed.split("writes"))?;

@@ -20,6 +20,9 @@ use crate::plan::Construction;
 use crate::subject::{Keep, LiveCallback, MeasureTask, Part, Repeats, Share, Subject, iops, needs_root};
 use crate::{DriveRecord, LabError};
 
+/// The states of larger drives take too much memory to be kept from one step to the next.
+const KEPT_MAX: Bytes = Bytes::from_gib(100);
+
 /// Who meters a simulated drive.
 const METER: &str = "the simulated drive's power model";
 
@@ -30,6 +33,8 @@ pub struct Simulated {
     drive: Device,
     /// Clones that have been used and can be used again, which saves building them anew.
     clones: Mutex<Vec<Device>>,
+    /// The states that repeats are measured in beside the drive's own, as far as they were made, while that stays as it is.
+    states: Mutex<Vec<Device>>,
     /// How chance had a part in its state; none where it had not.
     churn: Option<Churn>,
     /// Where measurements note what they submit, if anyone wants to know.
@@ -68,6 +73,7 @@ impl Simulated {
             drive: preset.build_in_host(),
             preset,
             clones: Mutex::new(Vec::new()),
+            states: Mutex::default(),
             churn: None,
             record: None,
             idle_watts: None,
@@ -165,6 +171,10 @@ impl Simulated {
         self.drive.counters()
     }
 
+    fn states(&self) -> std::sync::MutexGuard<'_, Vec<Device>> {
+        self.states.lock().expect("nothing panics while it holds the states")
+    }
+
     fn clones(&self) -> std::sync::MutexGuard<'_, Vec<Device>> {
         self.clones.lock().expect("nothing panics while it holds the clones")
     }
@@ -205,6 +215,7 @@ impl Subject for Simulated {
 
     fn purge(&mut self) -> Result<Option<String>, LabError> {
         self.drive.purge();
+        self.states().clear();
         self.churn = None;
         Ok(None)
     }
@@ -238,6 +249,9 @@ impl Subject for Simulated {
         if let Some(churn) = self.churn.as_mut().filter(|_| time > Nanos::ZERO) {
             churn.rest(time);
         }
+        if time > Nanos::ZERO {
+            self.states().clear();
+        }
     }
 
     fn meter_rest(&mut self, time: Nanos) {
@@ -255,6 +269,7 @@ impl Subject for Simulated {
                 return Ok(None);
             }
             self.drive.fill(first, end, direct.block, 100 - direct.compressible);
+            self.states().clear();
             self.churn =
                 Churn::after(self.churn.take(), workload, seed, Bytes::from_sectors(end.get() - first.get()), capacity);
             return Ok(Some(construction));
@@ -264,12 +279,14 @@ impl Subject for Simulated {
             return Ok(None);
         }
         drive.write_untimed(construction.row(capacity, seed.split("constructed"))?);
+        self.states().clear();
         self.churn = Churn::after(self.churn.take(), workload, seed, capacity, capacity);
         Ok(Some(construction))
     }
 
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
         let measured = run_virtual(&mut counted(&mut self.drive, workload, share), workload, seed)?;
+        self.states().clear();
         self.churn = Churn::after(self.churn.take(), workload, seed, measured.write.bytes, self.capacity());
         Ok(self.metered(measured))
     }
@@ -301,25 +318,33 @@ impl Simulated {
         let is_more = |state: u32| {
             state + 1 < STATES && tasks.iter().any(|task| task.repeats.iter().any(|repeat| *repeat > state))
         };
-        let mut moved: Option<Device> = None;
+        let mut states = std::mem::take(&mut *self.states());
         for state in 0..STATES {
-            let here = moved.as_ref().unwrap_or(&self.drive);
+            let here = if state == 0 { &self.drive } else { &states[state as usize - 1] };
+            if !is_more(state) {
+                self.measure_in(here, tasks, &courses, |repeat| repeat >= state, None, keep)?;
+                break;
+            }
+            let measure = || self.measure_in(here, tasks, &courses, |repeat| repeat == state, None, keep);
+            if states.len() > state as usize {
+                measure()?;
+                continue;
+            }
             let follow = || {
                 let mut drive = here.clone();
                 let stirred = churn.stir(&mut drive, state + 1, spare).is_ok_and(|could| could);
                 drive.lend();
                 stirred.then_some(drive)
             };
-            if !is_more(state) {
-                return self.measure_in(here, tasks, &courses, |repeat| repeat >= state, None, keep);
-            }
-            let measure = || self.measure_in(here, tasks, &courses, |repeat| repeat == state, None, keep);
             let (measured, following) = rayon::join(measure, follow);
             measured?;
-            if following.is_none() {
+            let Some(following) = following else {
                 return self.measure_in(here, tasks, &courses, |repeat| repeat > state, Some(ONE_STATE), keep);
-            }
-            moved = following;
+            };
+            states.push(following);
+        }
+        if self.capacity() <= KEPT_MAX {
+            *self.states() = states;
         }
         Ok(())
     }

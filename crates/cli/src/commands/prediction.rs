@@ -124,6 +124,8 @@ impl Record {
     fn at(path: &Path) -> Result<Self, Failure> {
         let is_there = path.exists();
         let output = outputs::at(path)?;
+        // What is said to a stream is read by somebody else.
+        let is_there = is_there && !output.is_stream();
         let refuse = |error| Failure::usage(format!("the record {} cannot be read: {error}", path.display()));
         let before = if is_there { host::open::text(path, RECORD_MAX).map_err(refuse)? } else { String::new() };
         Ok(Self { output, path: path.to_owned(), before })
