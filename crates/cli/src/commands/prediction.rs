@@ -77,7 +77,7 @@ pub fn run(options: &Options, seed: Seed, format: Format, out: Option<&Path>) ->
     let began = Instant::now();
     let request = QosRequest { qos: figures, drives, seed, is_quick: options.quick, blocks: options.blocks };
     let done = with_bar(|watch| replicate_qos(&request, watch));
-    notice(&format!("Simulated in {:.0} s.", began.elapsed().as_secs_f64()));
+    notice(format!("Simulated in {:.0} s.", began.elapsed().as_secs_f64()));
     match format {
         Format::Json => say(&format!("{}\n", report::prediction::json(figures, &done, env!("CARGO_PKG_VERSION"))))?,
         Format::Text => say(&report::prediction::text(figures, &done, width().min(100)))?,
