@@ -135,6 +135,7 @@ impl Record {
         let text = qos::write_record(&self.before, figures, done)
             .map_err(|error| Failure::usage(format!("{} is no record of drives: {error}", self.path.display())))?;
         self.output.write(text.as_bytes()).map_err(Failure::failed)?;
-        say(&format!("Record: {}\n", self.path.display()))
+        notice(format!("Record: {}", self.path.display()));
+        Ok(())
     }
 }

@@ -184,7 +184,7 @@ fn cut_off(shell: &Shell, block: &Block) {
     let step = |name: &str, depth: u32, count: u32| {
         format!("[[step]]\nname = \"{name}\"\nrw = \"randread\"\nnumber_ios = {count}\nsweep.iodepth = [{depth}]\n")
     };
-    let plan = format!("name = \"long\"\nrepeats = 1\n{}{}", step("one", 1, 500), step("many", 32, 1_000_000));
+    let plan = format!("name = \"long\"\nrepeats = 1\n{}{}", step("one", 1, 500), step("many", 32, 4_000_000));
     std::fs::write(shell.place.path("long.toml"), plan).unwrap();
     let cut = shell.types(
         "assay review ./scratch.bin --plan long.toml &\n\
