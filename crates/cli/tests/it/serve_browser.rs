@@ -4,6 +4,7 @@ use std::process::{Child, Stdio};
 
 use crate::support::Place;
 use crate::support::served::Served;
+use testkit::attempt;
 use testkit::browser::Browser;
 
 /// What is drawn of points and lines on the page.
@@ -165,7 +166,12 @@ fn a_run_is_followed_and_its_charts_grow_until_it_is_complete() {
 
     let mut grown = vec![browser.ask(MARKS).as_u64().unwrap()];
     let mut shares = Vec::new();
+    // The review stands still while it is looked at, so that the browser keeps up with it however busy the machine is.
+    let process = review.0.id().to_string();
+    let signal = |name: &str| drop(attempt("kill", &[name, &process]));
     while browser.ask("document.querySelector('#state').textContent") == "under way" {
+        signal("-STOP");
+        std::thread::sleep(std::time::Duration::from_millis(50));
         let marks = browser.ask(MARKS).as_u64().unwrap();
         if marks > *grown.last().unwrap() {
             grown.push(marks);
@@ -173,6 +179,7 @@ fn a_run_is_followed_and_its_charts_grow_until_it_is_complete() {
         let share = browser.ask("document.querySelector('progress').value").as_f64().unwrap();
         assert!(shares.last().is_none_or(|last| share >= *last), "progress went back: {shares:?}, {share}");
         shares.push(share);
+        signal("-CONT");
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
     assert_eq!(browser.ask("document.querySelector('#state').textContent"), "complete");
