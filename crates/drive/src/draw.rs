@@ -32,11 +32,8 @@ impl Draws {
     /// The next draw: any number equally likely.
     #[inline]
     pub fn draw(&mut self) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z >> 32) as u32
+        self.0 = self.0.wrapping_add(STEP);
+        mixed(self.0)
     }
 
     /// A number below `limit`.
@@ -50,6 +47,23 @@ impl Draws {
     pub fn happens(&mut self, odds: Odds) -> bool {
         u64::from(self.draw()) < odds.0
     }
+}
+
+/// What SplitMix64 goes on by.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The draw that belongs to a thing of this number, once for all: it takes no memory.
+#[inline]
+pub const fn lasting(seed: Seed, number: u64) -> u32 {
+    mixed(seed.get() ^ number.wrapping_mul(STEP))
+}
+
+/// SplitMix64's finaliser.
+#[inline]
+const fn mixed(mut z: u64) -> u32 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z >> 32) as u32
 }
 
 /// How likely something is, to 2⁻³².

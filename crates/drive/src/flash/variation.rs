@@ -4,7 +4,7 @@ use block::{Nanos, Seed};
 use serde::{Deserialize, Serialize};
 
 use super::geometry::Geometry;
-use crate::draw::{Draws, Factor, Spread};
+use crate::draw::{Draws, Factor, Spread, lasting};
 
 /// Relative standard deviations, in millionths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,11 +83,8 @@ impl Variation {
 
 /// The draw that belongs to a part of a block.
 #[inline]
-pub fn number(seed: Seed, block: u32, part: u32) -> u32 {
-    let mut z = seed.get() ^ (u64::from(block) << 32 | u64::from(part)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (z >> 32) as u32
+pub const fn number(seed: Seed, block: u32, part: u32) -> u32 {
+    lasting(seed, (block as u64) << 32 | part as u64)
 }
 
 #[cfg(test)]
