@@ -81,6 +81,7 @@ impl FlashDrive {
         let is_blank = self.mapping.is_blank() && self.map_cache.as_ref().is_none_or(|cache| cache.is_in_order());
         if is_blank {
             self.mapping.forget_places();
+            self.nand.blank(self.now);
         }
         is_blank
     }
@@ -163,14 +164,7 @@ impl<'d> Writer<'d> {
     /// Has the map decide where a page goes, and counts what that takes.
     fn put(&mut self, page: Lpn) {
         let drive = &mut *self.drive;
-        drive.plan.clear();
-        let mut full = drive.mapping.write(page, &mut drive.plan);
-        if let Some(pacing) = &mut drive.pacing {
-            pacing.note(&drive.plan);
-        }
-        if let Some(compression) = &mut drive.compression {
-            full = compression.shrink(&mut drive.plan) || full;
-        }
+        let full = drive.decide(page);
         drive.nand.count(drive.now, &drive.plan);
         if full {
             self.pending.clear();

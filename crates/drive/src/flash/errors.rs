@@ -125,8 +125,8 @@ impl Errors {
         *stress = BlockStress { erases: stress.erases + 1, programmed: 0, reads: 0 };
     }
 
-    /// Notes that all data was purged at `now`.
-    pub fn purge(&mut self, now: Nanos) {
+    /// Notes that there is no data at `now`: what comes next is no older.
+    pub fn blank(&mut self, now: Nanos) {
         for stress in &mut self.blocks {
             *stress = BlockStress { erases: stress.erases, programmed: age(now), reads: 0 };
         }

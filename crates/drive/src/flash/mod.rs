@@ -330,7 +330,7 @@ impl Drive for FlashDrive {
         self.firmware.restart(self.now);
         self.journal = Journal::default();
         self.recent.clear();
-        self.nand.purge(self.now);
+        self.nand.blank(self.now);
         self.mapping.purge();
         if let Some(cache) = &mut self.map_cache {
             cache.purge();

@@ -211,10 +211,7 @@ impl Nand {
 
     /// What programming the flash page at `place` takes.
     #[inline]
-    fn programming(&mut self, now: Nanos, die: usize, place: PageLocation) -> Nanos {
-        if let Some(errors) = &mut self.errors {
-            errors.programmed(now, place.block);
-        }
+    fn programming(&mut self, die: usize, place: PageLocation) -> Nanos {
         let line = self.times.pages.line(place.sense);
         let mean = match (place.cells, self.times.pages.count) {
             (Cells::Single, _) => self.times.single.program,
@@ -242,34 +239,37 @@ impl Nand {
 
     /// Counts what `plan` says as done at `now`, in no time.
     pub fn count(&mut self, now: Nanos, plan: &[FlashOp]) {
-        let together = u64::from(self.program_pages);
         for op in plan {
-            let (programmed, erased) = match *op {
-                FlashOp::Program(place) => {
-                    self.pages_programmed += together;
-                    (Some(place.block), None)
-                }
+            match *op {
+                FlashOp::Program(place) => self.count_programs(now, place.block, 1),
                 FlashOp::Move(_, moved) => {
                     self.pages_read += u64::from(moved.pages);
-                    self.pages_programmed += u64::from(moved.programs) * together;
-                    (Some(moved.to.0), None)
+                    self.count_programs(now, moved.to.0, moved.programs);
                 }
-                FlashOp::Erase(_, block) => {
-                    self.blocks_erased += 1;
-                    (None, Some(block))
-                }
-            };
-            if let Some(errors) = &mut self.errors {
-                erased.into_iter().for_each(|block| errors.erased(block));
-                programmed.into_iter().for_each(|block| errors.programmed(now, block));
+                FlashOp::Erase(_, block) => self.count_erase(block),
             }
         }
     }
 
-    /// Notes that all blocks were purged at `now`.
-    pub fn purge(&mut self, now: Nanos) {
+    #[inline]
+    fn count_programs(&mut self, now: Nanos, block: u32, flash_pages: u32) {
+        self.pages_programmed += u64::from(flash_pages * self.program_pages);
+        if let (Some(errors), true) = (&mut self.errors, flash_pages > 0) {
+            errors.programmed(now, block);
+        }
+    }
+
+    fn count_erase(&mut self, block: u32) {
+        self.blocks_erased += 1;
         if let Some(errors) = &mut self.errors {
-            errors.purge(now);
+            errors.erased(block);
+        }
+    }
+
+    /// Notes that there is no data at `now`.
+    pub fn blank(&mut self, now: Nanos) {
+        if let Some(errors) = &mut self.errors {
+            errors.blank(now);
         }
     }
 
@@ -281,10 +281,10 @@ impl Nand {
     fn program(&mut self, now: Nanos, ready: Nanos, place: PageLocation) -> Nanos {
         let unit = place.unit;
         let number = self.die_of_unit[unit.0 as usize] as usize;
-        let programming = self.programming(now, number, place);
+        self.count_programs(now, place.block, 1);
+        let programming = self.programming(number, place);
         let die = &mut self.dies[number];
         let channel = &mut self.channels[die.channel as usize];
-        self.pages_programmed += u64::from(self.program_pages);
         // Another plane joins a program for which it has data by the time that one would begin.
         let joins = |&(other, start): &(Unit, Nanos)| self.multi_plane && other < unit && ready <= start;
         let joined = die.joinable.filter(joins);
@@ -310,9 +310,8 @@ impl Nand {
         let uniform = self.variation.is_none() && self.suspend.is_none() && self.times.pages.count == 1;
         let start = self.dies[number].free.max(now);
         let Moved { pages, programs, to, .. } = moved;
-        if let (Some(errors), true) = (&mut self.errors, programs > 0) {
-            errors.programmed(now, to.0);
-        }
+        self.pages_read += u64::from(pages);
+        self.count_programs(now, to.0, programs);
         let end = if uniform {
             self.move_alike(now, number, start, moved)
         } else {
@@ -329,8 +328,6 @@ impl Nand {
         die.loaded = end;
         die.joinable = None;
         die.holds = NOTHING;
-        self.pages_read += u64::from(pages);
-        self.pages_programmed += u64::from(programs * self.program_pages);
         end
     }
 
@@ -374,7 +371,7 @@ impl Nand {
 
     /// One program of a move, whose data is there from `from` on; when it is over.
     fn move_program(&mut self, now: Nanos, number: usize, from: Nanos, place: PageLocation) -> Nanos {
-        let programming = self.programming(now, number, place);
+        let programming = self.programming(number, place);
         let die = &mut self.dies[number];
         let start = match self.times.copy_back {
             true => from,
@@ -394,9 +391,7 @@ impl Nand {
 
     fn erase(&mut self, now: Nanos, unit: Unit, block: u32) -> Nanos {
         let number = self.die_of_unit[unit.0 as usize];
-        if let Some(errors) = &mut self.errors {
-            errors.erased(block);
-        }
+        self.count_erase(block);
         let erasing = match &mut self.variation {
             Some(variation) => variation.erase(number, block, self.times.erase),
             None => self.times.erase,
@@ -410,7 +405,6 @@ impl Nand {
         die.loaded = die.free;
         die.joinable = None;
         die.holds = NOTHING;
-        self.blocks_erased += 1;
         die.free
     }
 }

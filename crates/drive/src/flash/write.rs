@@ -123,18 +123,22 @@ impl FlashDrive {
         self.buffer.release(ready);
     }
 
-    /// Gives a page that is there from `ready` on to flash.
+    /// Decides where a page goes and plans what flash must do for it; whether that programs it.
     #[inline]
-    pub(super) fn put(&mut self, page: Lpn, ready: Nanos) {
+    pub(super) fn decide(&mut self, page: Lpn) -> bool {
         self.plan.clear();
-        let mut full = self.mapping.write(page, &mut self.plan);
+        let full = self.mapping.write(page, &mut self.plan);
         if let Some(pacing) = &mut self.pacing {
             pacing.note(&self.plan);
         }
-        if let Some(compression) = &mut self.compression {
-            // What fills no flash page yet is as good as written: it goes with what comes next.
-            full = compression.shrink(&mut self.plan) || full;
-        }
+        // What fills no flash page yet is as good as written: it goes with what comes next.
+        self.compression.as_mut().is_some_and(|compression| compression.shrink(&mut self.plan)) || full
+    }
+
+    /// Gives a page that is there from `ready` on to flash.
+    #[inline]
+    pub(super) fn put(&mut self, page: Lpn, ready: Nanos) {
+        let full = self.decide(page);
         self.waiting_ready = self.waiting_ready.max(ready);
         let end = self.nand.book(self.now, self.waiting_ready, &self.plan);
         if full {

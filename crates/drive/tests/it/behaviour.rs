@@ -234,6 +234,24 @@ fn old_data_takes_retries_until_it_has_been_moved() {
 }
 
 #[test]
+fn data_laid_down_late_is_as_young_as_any() {
+    let retries = |wait: u64| {
+        let mut drive = drive(&[ERRORS]);
+        let begin = Nanos::from_secs(3_600 * wait);
+        drive.submit(begin, Tag(0), Request::new(Op::Read, Lba::new(0), 8));
+        while drive.complete(Nanos::MAX).is_some() {}
+        let capacity = drive.shape().capacity;
+        drive.fill_untimed(Lba::new(0), Lba::at(capacity), Bytes::from_kib(128), 100);
+        let before = drive.counters();
+        let now = drive.now();
+        lone_reads(&mut drive, now, 2_000);
+        (drive.counters() - before).read_retries
+    };
+    let (early, late) = (retries(0), retries(2_000));
+    assert!(late.abs_diff(early) < 100, "{early} retries at once, {late} where the drive lay empty for 2,000 h first");
+}
+
+#[test]
 fn a_drive_worn_and_left_alone_has_pages_that_nothing_corrects() {
     let tables = ERRORS.replace("steps = 10", "steps = 2").replace("soft_gain = \"200%\"", "soft_gain = \"110%\"");
     let mut drive = drive(&[&tables]);
