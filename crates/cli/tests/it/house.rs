@@ -389,7 +389,9 @@ fn no_file_names_a_place_on_one_machine() {
         "scripts/picture",
         "scripts/gallery",
     ];
-    for path in files(&root(), &endings) {
+    // What others wrote, they wrote on their own machines.
+    let corpus = root().join("crates/cli/tests/corpus");
+    for path in files(&root(), &endings).into_iter().filter(|path| !path.starts_with(&corpus)) {
         let text = read(&path);
         for place in [concat!("/wo", "rk/"), concat!("/ro", "ot/")] {
             assert!(!text.contains(place), "{} names {place}", path.display());
