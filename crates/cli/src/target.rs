@@ -1,5 +1,6 @@
 //! What the user named to be put to the proof.
 
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -71,7 +72,7 @@ pub struct RealOptions {
 
     /// Use a block device that holds data, which is lost; name the device again
     #[arg(long, value_name = "DEVICE")]
-    pub destroy_data: Option<PathBuf>,
+    pub destroy_data: Vec<PathBuf>,
 
     /// Whether a run goes on that may have been killed while it wrote.
     #[arg(skip)]
@@ -206,8 +207,55 @@ impl OpenedTarget {
 pub fn open(name: &str, options: &RealOptions, writes: bool, create: bool) -> Result<OpenedTarget, Failure> {
     match name.strip_prefix("sim:") {
         Some(preset) => simulated(preset, options),
-        None => real(Path::new(name), options, writes, create),
+        None => open_parts(&[(name, options.size)], options, writes, create),
     }
+}
+
+/// Opens files and block devices, each with how much of it is used, as one target in which each begins at the next whole
+/// MiB after the one before.
+pub fn open_parts(
+    parts: &[(&str, Option<Bytes>)],
+    options: &RealOptions,
+    writes: bool,
+    create: bool,
+) -> Result<OpenedTarget, Failure> {
+    if let Some((name, _)) = parts.iter().find(|(name, _)| name.starts_with("sim:")) {
+        return Err(Failure::usage(format!("{name} is a simulated drive, which is a target alone; name it alone")));
+    }
+    let access = |(name, size): &(&str, Option<Bytes>)| Access {
+        submission: options.submission(),
+        on_error: options.on_error,
+        size: *size,
+        direct: options.is_direct(),
+        keep_cache: options.invalidate == 0,
+        writes,
+        overwrite: options.overwrite,
+        destroy_data: destroyed(Path::new(name), parts.len() == 1, &options.destroy_data),
+        create,
+        resume: options.resume,
+        sparse: false,
+    };
+    let parts: Vec<(&Path, Access)> = parts.iter().map(|part| (Path::new(part.0), access(part))).collect();
+    let of_none = |named: &&PathBuf| !parts.iter().any(|(path, _)| leads_to_same(named, path));
+    if let Some(named) = options.destroy_data.iter().find(of_none).filter(|_| writes) {
+        return Err(TargetError::OtherDevice { path: parts[0].0.to_owned(), named: named.clone() }.into());
+    }
+    real(Target::open_parts(&parts).map_err(missing)?, &parts)
+}
+
+/// The device among those named whose data may be lost that is this one. A single target is told of what it is not.
+fn destroyed(path: &Path, is_single: bool, named: &[PathBuf]) -> Option<PathBuf> {
+    let same = named.iter().find(|named| leads_to_same(named, path));
+    same.or(named.first().filter(|_| is_single)).cloned()
+}
+
+/// Whether two names are one, or lead to one device.
+fn leads_to_same(one: &Path, other: &Path) -> bool {
+    let number = |path: &Path| {
+        let found = std::fs::metadata(path).ok().filter(|found| found.file_type().is_block_device());
+        found.map(|found| found.rdev())
+    };
+    one == other || number(one).is_some_and(|one| number(other) == Some(one))
 }
 
 /// A target that was looked at and not touched.
@@ -287,7 +335,7 @@ fn interruption() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 fn simulated(name: &str, options: &RealOptions) -> Result<OpenedTarget, Failure> {
-    if options.overwrite || options.destroy_data.is_some() {
+    if options.overwrite || !options.destroy_data.is_empty() {
         return Err(Failure::usage(
             "--overwrite and --destroy-data are for files and devices; a simulated drive holds no data",
         ));
@@ -320,21 +368,8 @@ fn simulated(name: &str, options: &RealOptions) -> Result<OpenedTarget, Failure>
     })
 }
 
-fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Result<OpenedTarget, Failure> {
-    let access = Access {
-        submission: options.submission(),
-        on_error: options.on_error,
-        size: options.size,
-        direct: options.is_direct(),
-        keep_cache: options.invalidate == 0,
-        writes,
-        overwrite: options.overwrite,
-        destroy_data: options.destroy_data.clone(),
-        create,
-        resume: options.resume,
-        sparse: false,
-    };
-    let mut target = Target::open(path, &access).map_err(|error| missing(path, error))?;
+/// What is known of a target that was opened in this way.
+fn real(mut target: Target, parts: &[(&Path, Access)]) -> Result<OpenedTarget, Failure> {
     target.stop_when(interruption()?);
     let environment = Environment::with_handle(target.handle());
     let mut findings = Vec::new();
@@ -344,12 +379,12 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
             target.capacity()
         ));
     }
-    if !access.direct {
+    if !target.direct() {
         findings.push("The page cache was in use (--direct=0): figures include the host's memory.".into());
     }
     Ok(OpenedTarget {
         identity: target.identity(),
-        name: path.display().to_string(),
+        name: parts.iter().map(|(path, _)| path.display().to_string()).collect::<Vec<_>>().join(":"),
         pace: Pace::of(&environment),
         environment,
         rest: None,
@@ -361,11 +396,11 @@ fn real(path: &Path, options: &RealOptions, writes: bool, create: bool) -> Resul
     })
 }
 
-/// Why there is no target at `path`; where it is a simulated drive's name, with how that is written.
-fn missing(path: &Path, error: TargetError) -> Failure {
-    let name = path.display().to_string();
+/// Why there is no target; where its name is a simulated drive's, with how that is written.
+fn missing(error: TargetError) -> Failure {
     match error {
-        TargetError::Missing { .. } if Preset::find(&name).is_ok() => {
+        TargetError::Missing { ref path } if Preset::find(&path.display().to_string()).is_ok() => {
+            let name = path.display();
             Failure::usage(format!("{error}. For the simulated drive of this name give sim:{name}"))
         }
         error => error.into(),

@@ -17,8 +17,8 @@ use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 
 use crate::error::errno;
-use crate::target::{TargetChange, TargetKind};
-use crate::{OnError, Submission, Target, TargetError, kernel};
+use crate::part::{Part, PartKind, TargetChange};
+use crate::{OnError, Submission, TargetError, kernel};
 
 /// How often a target that another holds is asked for, and how long to wait between: half a second in all.
 const TRIES: u32 = 11;
@@ -53,8 +53,8 @@ pub struct Access {
     pub destroy_data: Option<PathBuf>,
 }
 
-/// What [`Target::open`] promises.
-pub(crate) fn opened(path: &Path, access: &Access) -> Result<Target, TargetError> {
+/// What [`Target::open`](crate::Target::open) promises, of one file or device.
+pub(crate) fn opened(path: &Path, access: &Access) -> Result<Part, TargetError> {
     if access.size == Some(Bytes::ZERO) {
         return Err(TargetError::NoSize { path: path.to_owned() });
     }
@@ -73,7 +73,7 @@ pub(crate) fn opened(path: &Path, access: &Access) -> Result<Target, TargetError
     }
 }
 
-fn open_device(path: &Path, handle: File, number: u64, access: &Access) -> Result<Target, TargetError> {
+fn open_device(path: &Path, handle: File, number: u64, access: &Access) -> Result<Part, TargetError> {
     if access.writes && rustix::process::geteuid().is_root() && is_others_name(path) {
         return Err(TargetError::OthersName { path: path.to_owned() });
     }
@@ -97,7 +97,7 @@ fn open_device(path: &Path, handle: File, number: u64, access: &Access) -> Resul
             return Err(TargetError::HasData { path: path.to_owned(), found });
         }
     }
-    Target::new(path, (handle, file), TargetKind::Device(device), capacity, access)
+    Part::new(path, (handle, file), PartKind::Device(device), capacity, access)
 }
 
 /// Whether another user can have this name lead to another device.
@@ -118,7 +118,7 @@ fn check_device(path: &Path, device: &BlockDevice, number: u64, access: &Access)
     if device.is_read_only() { Err(TargetError::ReadOnly { path: path.to_owned() }) } else { Ok(()) }
 }
 
-fn open_file(path: &Path, handle: File, found: &Metadata, access: &Access) -> Result<Target, TargetError> {
+fn open_file(path: &Path, handle: File, found: &Metadata, access: &Access) -> Result<Part, TargetError> {
     no_device_named(path, access)?;
     let is_ours = match FileMark::of(&handle) {
         // What a run that was killed has left has no signature, unless that run made one; then it is asked for.
@@ -150,19 +150,19 @@ fn open_file(path: &Path, handle: File, found: &Metadata, access: &Access) -> Re
     if !by.is_empty() {
         return Err(TargetError::InUse { path: path.to_owned(), by });
     }
-    let mut target = Target::new(path, (handle, file), TargetKind::File, capacity, &access)?;
+    let mut part = Part::new(path, (handle, file), PartKind::File, capacity, &access)?;
     if capacity > length {
-        lengthen(&target.file, capacity, &access).map_err(|errno| {
+        lengthen(&part.file, capacity, &access).map_err(|errno| {
             // What a failed reservation may have added is taken away again; the first failure is the one to tell.
-            let _ = rustix::fs::ftruncate(&target.file, length.get());
+            let _ = rustix::fs::ftruncate(&part.file, length.get());
             TargetError::Io { path: path.to_owned(), doing: "enlarge", errno }
         })?;
-        target.change = TargetChange::Enlarged(length);
+        part.change = TargetChange::Enlarged(length);
     }
     if writes && is_ours {
-        target.own();
+        part.own();
     }
-    Ok(target)
+    Ok(part)
 }
 
 /// What uses a file; who is just ending, as one that was killed, is waited for.
@@ -185,7 +185,7 @@ fn not_ours(path: &Path, handle: &File) -> TargetError {
 }
 
 /// Creates the file, marked as ours.
-fn create(path: &Path, access: &Access) -> Result<Target, TargetError> {
+fn create(path: &Path, access: &Access) -> Result<Part, TargetError> {
     no_device_named(path, access)?;
     let size = access.size.filter(|_| access.writes || access.create);
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -204,13 +204,13 @@ fn create(path: &Path, access: &Access) -> Result<Target, TargetError> {
     let open = || {
         let file = open(path, &created, &access, OFlags::empty())?;
         let handle = created.try_clone().map_err(|error| failed(path, "open", &error))?;
-        let mut target = Target::new(path, (handle, file), TargetKind::File, size, &access)?;
-        target.change = TargetChange::Created;
-        let reserved = lengthen(&target.file, size, &access);
+        let mut part = Part::new(path, (handle, file), PartKind::File, size, &access)?;
+        part.change = TargetChange::Created;
+        let reserved = lengthen(&part.file, size, &access);
         reserved.map_err(|errno| TargetError::Io { path: path.to_owned(), doing: "reserve", errno })?;
         // Where there are no extended attributes the file is usable all the same, but only once without --overwrite.
-        target.own();
-        Ok(target)
+        part.own();
+        Ok(part)
     };
     open().inspect_err(|_| {
         // Nothing is to be left behind; that the target could not be had is the error to tell.
@@ -298,13 +298,13 @@ fn check_space(path: &Path, inside: &File, needed: Bytes) -> Result<(), TargetEr
 }
 
 /// What O_DIRECT needs offsets and lengths to be multiples of; none where it does not work.
-pub(crate) fn direct_block(file: &File, kind: &TargetKind) -> Option<Bytes> {
+pub(crate) fn direct_block(file: &File, kind: &PartKind) -> Option<Bytes> {
     if let Some(unit) = kernel::direct_alignment(file.as_fd()) {
         return Some(unit).filter(|unit| *unit > Bytes::ZERO);
     }
     let device = match kind {
-        TargetKind::Device(device) => Some(device.clone()),
-        TargetKind::File => BlockDevice::find(file.metadata().ok()?.st_dev()),
+        PartKind::Device(device) => Some(device.clone()),
+        PartKind::File => BlockDevice::find(file.metadata().ok()?.st_dev()),
     };
     // A file system without a device of its own is asked for its block size, of which a page is always enough.
     let of_filesystem = || rustix::fs::fstatvfs(file).map_or(4096, |found| found.f_bsize.clamp(512, 4096));

@@ -37,7 +37,8 @@ impl<'t> Discards<'t> {
     /// Does the first trim and adds it to `done`.
     pub fn wait(&mut self, done: &mut Vec<UringCompletion>) {
         let (tag, request) = self.waiting.pop_front().expect("a worker waits only for what it has pushed");
-        let result: Result<(), Errno> = kernel::discard(self.target.fd(), request.lba.offset(), request.bytes());
+        let (part, offset) = (self.target.part_at(request.lba.offset()), request.lba.offset());
+        let result: Result<(), Errno> = kernel::discard(part.fd(), offset - part.start, request.bytes());
         done.push(UringCompletion { tag, result: result.map(|()| 0) });
     }
 }

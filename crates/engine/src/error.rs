@@ -72,6 +72,8 @@ pub enum TargetError {
     NotADevice { path: PathBuf },
     #[error("{} is read-only; choose a workload that only reads, or another target", path.display())]
     ReadOnly { path: PathBuf },
+    #[error("{} is among the files and devices of this target twice; name each once", path.display())]
+    Twice { path: PathBuf },
     #[error("{} is locked by another process, perhaps another run of assay; wait for it to end", path.display())]
     Locked { path: PathBuf },
     #[error("{} on {filesystem} does not support O_DIRECT; add --direct=0, or use another file system", path.display())]
@@ -131,6 +133,24 @@ pub enum RealError {
         offset.get(), path.display(), moved.get()
     )]
     Short { op: Op, offset: Bytes, length: Bytes, path: PathBuf, moved: Bytes },
+    #[error(
+        "{op} of {length} at offset {} of {} would reach beyond its end at {} B, and a request lies within one file; choose \
+         an offset, size and bs that keep to it",
+        offset.get(), path.display(), end.get()
+    )]
+    Crosses { op: Op, offset: Bytes, length: Bytes, path: PathBuf, end: Bytes },
+    #[error(
+        "the span of {length} at offset {} is not all on files: {} ends at {}, and the next begins at a whole MiB; give \
+         each file a job of its own, or files of whole MiB",
+        offset.get(), path.display(), end.get()
+    )]
+    BesidesFiles { offset: Bytes, length: Bytes, path: PathBuf, end: Bytes },
+    #[error(
+        "one job trims the file {} and the block device {}, which are trimmed in different ways; give each a job of its \
+         own",
+        file.display(), device.display()
+    )]
+    TrimOfBoth { file: PathBuf, device: PathBuf },
     #[error("verification of {} failed (verify_fatal): {damage}", path.display())]
     Damaged { path: PathBuf, damage: Damage },
     #[error("all requests failed: {words}")]

@@ -17,6 +17,7 @@ mod kernel;
 mod ledger;
 mod live;
 mod pace;
+mod part;
 mod real;
 mod record;
 mod running;

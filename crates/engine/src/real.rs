@@ -105,7 +105,9 @@ pub fn run_real_apart(
     let mut distinct = targets.to_vec();
     distinct.dedup_by(|one, other| std::ptr::eq(*one, *other));
     distinct.iter().filter(|target| !target.keeps_cache()).for_each(|target| target.drop_cache());
-    placed().filter(|(_, job)| job.workload.changes_data()).for_each(|(target, _)| target.begin_writing());
+    for (target, job) in placed().filter(|(_, job)| job.workload.changes_data()) {
+        target.begin_writing(job.workload.span(target.capacity())?);
+    }
     let shared: Vec<SharedRun> = placed().map(|(target, job)| SharedRun::new(target, job.workload, job.seed)).collect();
     let (start, end) = (Gate::default(), Gate::default());
     let run = RealRun { jobs, shared: &shared, start: &start, end: &end, watch };
@@ -138,7 +140,7 @@ pub fn run_real_apart(
 
 /// What of a workload can be seen to be impossible before anything is started.
 fn check(target: &Target, workload: &Workload) -> Result<(), RealError> {
-    workload.span(target.capacity())?;
+    let span = workload.span(target.capacity())?;
     let unit = target.block();
     if let Some(found) = workload.unfit(unit) {
         return Err(match workload.align == Some(found) {
@@ -149,14 +151,30 @@ fn check(target: &Target, workload: &Workload) -> Result<(), RealError> {
     if !workload.offset.is_multiple_of(unit) {
         return Err(RealError::UnalignedOffset { found: workload.offset, unit });
     }
-    if workload.changes_data() && !target.is_writable() {
-        return Err(RealError::ReadOnly { path: target.path().to_owned() });
+    if let Some(part) = target.parts_in(span).find(|part| workload.changes_data() && !part.writable) {
+        return Err(RealError::ReadOnly { path: part.path().to_owned() });
     }
+    check_parts(target, workload, span)?;
     let block = workload.block_max();
     if block > BLOCK_MAX && !workload.pattern.trims() {
         return Err(RealError::BlockTooLarge { found: block, max: BLOCK_MAX });
     }
     Ok(())
+}
+
+/// Whether the span of a workload lies on files alone, where a target is several. A replay only goes where its trace goes.
+fn check_parts(target: &Target, workload: &Workload, (offset, length): (Bytes, Bytes)) -> Result<(), RealError> {
+    let parts = || target.parts_in((offset, length));
+    let covered: Bytes = parts().filter_map(|part| part.overlap((offset, length))).map(|(_, length)| length).sum();
+    if covered < length && workload.replay.is_none() {
+        let before = target.part_at(offset);
+        return Err(RealError::BesidesFiles { offset, length, path: before.path().to_owned(), end: before.end() });
+    }
+    let of_kind = |device| parts().find(|part| part.is_device() == device).map(|part| part.path().to_owned());
+    match (of_kind(false), of_kind(true)) {
+        (Some(file), Some(device)) if workload.pattern.trims() => Err(RealError::TrimOfBoth { file, device }),
+        _ => Ok(()),
+    }
 }
 
 /// Whether there is room for all requests that move data.

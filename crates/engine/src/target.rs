@@ -1,60 +1,37 @@
-//! A file or block device that is open.
+//! What a run is on: a file or block device that is open, or several one behind another.
 
 use std::fmt;
 use std::fs::File;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use block::{Bytes, SECTOR};
-use host::{BlockDevice, mark};
-use rustix::fs::{FallocateFlags, OFlags, SeekFrom};
-use rustix::io::Errno;
+use block::{Bytes, Lba, Op, Request};
 
-use crate::access::{self, direct_block, failed, filesystem, no_direct, open, reserve};
-use crate::{Access, OnError, Record, Submission, TargetError, kernel};
+use crate::access;
+use crate::part::{Files, Part};
+use crate::{Access, OnError, RealError, Record, Submission, TargetError};
 
-/// A file or block device that may be used as [`Access`] asked: guarded, opened and locked.
+/// Where a part of a target may begin: at a multiple of this, so that it begins where any request may.
+const PART_UNIT: Bytes = Bytes::from_mib(1);
+
+/// A file or block device that may be used as [`Access`] asked: guarded, opened and locked. Or several of them in one
+/// space of offsets, in which each begins at the next whole MiB after the one before.
 #[derive(Debug)]
 pub struct Target {
-    path: PathBuf,
-    /// What `path` led to when it was looked up; all else is opened by way of this.
-    handle: File,
-    pub(crate) file: File,
-    /// Whether the file is assay's: its mark is to fit whenever nothing is being written.
-    is_ours: bool,
-    /// Whether the mark says that it is being written.
-    is_being_written: AtomicBool,
-    kind: TargetKind,
-    capacity: Bytes,
+    /// At least one, in the order of their places.
+    parts: Vec<Part>,
+    /// Which of them were to be written before they are read when they were opened.
+    blank: Vec<(Bytes, Bytes)>,
     block: Bytes,
     direct: bool,
     keep_cache: bool,
     submission: Submission,
     on_error: OnError,
-    writable: bool,
     /// Set from outside when runs are to end early.
     stop: Arc<AtomicBool>,
     /// Where runs note what they submit, if anyone wants to know.
     record: Option<Arc<Record>>,
-    /// What opening it has changed.
-    pub(crate) change: TargetChange,
-}
-
-/// What opening a target has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TargetChange {
-    Nothing,
-    Created,
-    /// It was so long before.
-    Enlarged(Bytes),
-}
-
-#[derive(Debug)]
-pub(crate) enum TargetKind {
-    File,
-    Device(BlockDevice),
 }
 
 /// What a [`purge`](Target::purge) did.
@@ -64,7 +41,14 @@ pub enum Purged {
     Discarded(Bytes),
     /// So much of a file was given back to its file system and reserved anew.
     Reallocated(Bytes),
-    /// Nothing: the target cannot.
+    /// Both, of a target that is files and devices.
+    Both {
+        /// So much of devices.
+        discarded: Bytes,
+        /// So much of files.
+        reallocated: Bytes,
+    },
+    /// Nothing: the target, or a part of it, cannot.
     NotSupported,
 }
 
@@ -79,6 +63,9 @@ impl fmt::Display for Purged {
                     discard"
                 )
             }
+            Self::Both { discarded, reallocated } => {
+                write!(f, "{}; {}", Self::Discarded(*discarded), Self::Reallocated(*reallocated))
+            }
             Self::NotSupported => f.write_str("no purge: the target does not support discard"),
         }
     }
@@ -90,17 +77,102 @@ impl Target {
     /// # Errors
     /// If the target is not fit, not safe to use, in use, or too small. It is unchanged then.
     pub fn open(path: &Path, access: &Access) -> Result<Self, TargetError> {
-        access::opened(path, access)
+        Ok(Self::of(vec![access::opened(path, access)?], access))
     }
 
-    /// The path by which it was opened.
+    /// Opens several files and block devices as one target, each as [`open`](Self::open) would. What holds for a run as a
+    /// whole (O_DIRECT, the page cache, how requests are handed over, failures) is as the first access has it.
+    ///
+    /// # Errors
+    /// If any of them is not fit, not safe to use, in use or too small, or is there twice. All are as they were then.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn open_parts(parts: &[(&Path, Access)]) -> Result<Self, TargetError> {
+        let (_, first) = parts.first().expect("a target has at least one part");
+        let mut opened: Vec<Part> = Vec::with_capacity(parts.len());
+        for (path, access) in parts {
+            let access = Access { direct: first.direct, ..access.clone() };
+            let next = match is_among(path, &opened) {
+                true => Err(TargetError::Twice { path: path.to_path_buf() }),
+                false => access::opened(path, &access),
+            };
+            let start = opened.last().map_or(Bytes::ZERO, Part::end).round_up(PART_UNIT);
+            match next {
+                Ok(mut part) => {
+                    part.start = start;
+                    opened.push(part);
+                }
+                Err(error) => {
+                    // That it cannot be had is the error to tell.
+                    opened.iter_mut().rev().for_each(|part| drop(part.withdraw()));
+                    return Err(error);
+                }
+            }
+        }
+        Ok(Self::of(opened, first))
+    }
+
+    fn of(parts: Vec<Part>, access: &Access) -> Self {
+        let Access { direct, keep_cache, on_error, .. } = *access;
+        let blank = parts.iter().filter(|part| part.needs_layout()).map(|part| (part.start, part.length)).collect();
+        Self {
+            block: parts.iter().map(|part| part.block).max().expect("a target has at least one part"),
+            parts,
+            blank,
+            direct,
+            keep_cache,
+            submission: access.submission.clone(),
+            on_error,
+            stop: Arc::default(),
+            record: None,
+        }
+    }
+
+    fn first(&self) -> &Part {
+        &self.parts[0]
+    }
+
+    /// Those that a span lies on.
+    pub(crate) fn parts_in(&self, span: (Bytes, Bytes)) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(move |part| part.overlap(span).is_some())
+    }
+
+    /// The part that a place lies in, or that lies before it.
+    pub(crate) fn part_at(&self, offset: Bytes) -> &Part {
+        &self.parts[self.parts.partition_point(|part| part.start <= offset) - 1]
+    }
+
+    /// The request to one of several files, within which it must lie. A flush goes to the one that was `written` last, as
+    /// fio's does.
+    pub(crate) fn within_part(&self, request: Request, written: &mut Lba) -> Result<Request, RealError> {
+        let Request { op, lba, .. } = request;
+        match op {
+            Op::Flush => return Ok(Request { lba: *written, ..request }),
+            Op::Write => *written = lba,
+            Op::Read | Op::Trim => {}
+        }
+        let part = self.part_at(lba.offset());
+        if request.end().offset() <= part.end() {
+            return Ok(request);
+        }
+        let (offset, path) = (lba.offset() - part.start, part.path().to_owned());
+        Err(RealError::Crosses { op, offset, length: request.bytes(), path, end: part.length })
+    }
+
+    /// How many files and devices it is.
+    pub fn count(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The path by which it was opened; that of the first of several.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.first().path()
     }
 
-    /// How much of it is used: the size that was asked for, or all of it.
+    /// Where it ends: of a single file or device, how much of it is used.
     pub fn capacity(&self) -> Bytes {
-        self.capacity
+        self.parts.last().map_or(Bytes::ZERO, Part::end)
     }
 
     /// The unit of offsets and lengths: what O_DIRECT needs, or a sector without it.
@@ -153,39 +225,52 @@ impl Target {
         self.on_error == OnError::Count
     }
 
-    /// Whether it may be written.
+    /// Whether all of it may be written.
     pub fn is_writable(&self) -> bool {
-        self.writable
+        self.parts.iter().all(|part| part.writable)
     }
 
-    /// Whether it is a block device, not a file.
+    /// Whether it is a block device, not a file or several targets.
     pub fn is_device(&self) -> bool {
-        matches!(self.kind, TargetKind::Device(_))
+        self.parts.len() == 1 && self.first().is_device()
     }
 
-    /// What it is, for people: `file on ext4, 2 GiB`, `block device sda (Samsung SSD 870), 1 TiB`.
+    /// What it is, for people: `file on ext4, 2 GiB`, `block device sda (Samsung SSD 870), 1 TiB`, `4 files on ext4, 4 GiB`.
     pub fn identity(&self) -> String {
-        let capacity = self.capacity;
-        match &self.kind {
-            TargetKind::File => format!("file on {}, {capacity}", filesystem(&self.path)),
-            TargetKind::Device(device) => match device.model() {
-                Some(model) => format!("block device {} ({model}), {capacity}", device.name),
-                None => format!("block device {}, {capacity}", device.name),
-            },
+        let mut kinds: Vec<(String, u64)> = Vec::new();
+        for part in &self.parts {
+            let identity = part.identity();
+            match kinds.iter_mut().find(|(known, _)| *known == identity) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((identity, 1)),
+            }
         }
+        let words = |(identity, count): &(String, u64)| match (count, identity.strip_prefix("file ")) {
+            (2.., Some(place)) => format!("{count} files {place}"),
+            _ => identity.clone(),
+        };
+        let used: Bytes = self.parts.iter().map(|part| part.length).sum();
+        format!("{}, {used}", kinds.iter().map(words).collect::<Vec<_>>().join(", "))
     }
 
     /// Whether this span has parts that were never written, or not since they were purged: reading them asks
     /// nothing of the drive. False where the file system does not tell, and for devices, which never do.
-    pub fn has_holes(&self, (start, length): (Bytes, Bytes)) -> bool {
-        let hole = || rustix::fs::seek(&self.file, SeekFrom::Hole(start.get()));
-        !self.is_device() && hole().is_ok_and(|place| place < (start + length).get())
+    pub fn has_holes(&self, span: (Bytes, Bytes)) -> bool {
+        self.parts.iter().any(|part| part.overlap(span).is_some_and(|own| part.has_holes(own)))
     }
 
-    /// Whether the caller should write all of it once before reading from it, and may. What is left at the end
-    /// that is less than a block can neither be written nor read, so it does not count.
+    /// Whether the caller should write all of it once before reading from it, and may.
     pub fn needs_layout(&self) -> bool {
-        self.writable && self.has_holes((Bytes::ZERO, self.capacity.round_down(self.block)))
+        self.parts.iter().any(Part::needs_layout)
+    }
+
+    /// Where a target of several files is written when it is filled: those that were not written when they were opened, or
+    /// if there are none of these, all that may be written. None for a single file or device, all of which is.
+    pub fn fill_spans(&self) -> Option<Vec<(Bytes, Bytes)>> {
+        let writable =
+            || self.parts.iter().filter(|part| part.writable).map(|part| (part.start, part.length)).collect();
+        let spans = || if self.blank.is_empty() { writable() } else { self.blank.clone() };
+        (self.parts.len() > 1).then(spans)
     }
 
     /// Lets a device go, or a file be changed, for as long as it is mounted or written to in another way, until
@@ -194,12 +279,7 @@ impl Target {
     /// # Errors
     /// If it cannot be opened anew.
     pub fn lend(&mut self) -> Result<(), TargetError> {
-        self.begin_writing();
-        if self.is_device() {
-            let opened = host::open::again(&self.handle, false, OFlags::empty());
-            self.file = opened.map_err(|error| failed(&self.path, "open", &error))?;
-        }
-        Ok(())
+        self.parts.iter_mut().try_for_each(Part::lend)
     }
 
     /// Takes a device again that was lent.
@@ -207,38 +287,21 @@ impl Target {
     /// # Errors
     /// If somebody uses it.
     pub fn claim(&mut self) -> Result<(), TargetError> {
-        if self.is_device() {
-            let access = Access { direct: self.direct, writes: self.writable, ..Access::default() };
-            let flags = if self.writable { OFlags::EXCL } else { OFlags::empty() };
-            self.file = open(&self.path, &self.handle, &access, flags)?;
-        }
-        Ok(())
+        self.parts.iter_mut().try_for_each(Part::claim)
     }
 
-    /// Whether all of the file or device is used.
+    /// Whether all of each file or device is used.
     pub fn is_whole(&self) -> bool {
-        let whole = match &self.kind {
-            TargetKind::File => self.file.metadata().ok().map(|found| Bytes::new(found.len())),
-            TargetKind::Device(device) => device.size(),
-        };
-        whole == Some(self.capacity)
+        self.parts.iter().all(Part::is_whole)
     }
 
     /// Takes back what opening it has changed: a file that was created is removed, one that was enlarged gets its
     /// length back. For a caller who finds, before anything was run, that nothing can be.
     ///
     /// # Errors
-    /// If the file system refuses.
+    /// If a file system refuses; the others have theirs back all the same.
     pub fn withdraw(&mut self) -> Result<(), TargetError> {
-        let done = match std::mem::replace(&mut self.change, TargetChange::Nothing) {
-            TargetChange::Nothing => Ok(()),
-            TargetChange::Created => access::remove_if_same(&self.path, &self.file),
-            TargetChange::Enlarged(before) => self.file.set_len(before.get()),
-        };
-        if self.is_ours {
-            mark::settle(&self.file);
-        }
-        done.map_err(|error| failed(&self.path, "take back what was done to", &error))
+        self.parts.iter_mut().rev().map(Part::withdraw).fold(Ok(()), Result::and)
     }
 
     /// Makes the target forget the data in the span in use, as far as it can.
@@ -246,114 +309,81 @@ impl Target {
     /// # Errors
     /// If it may not be written, or fails to do what it supports.
     pub fn purge(&mut self) -> Result<Purged, TargetError> {
-        if !self.writable {
-            return Err(TargetError::ReadOnly { path: self.path.clone() });
-        }
-        self.begin_writing();
-        let length = self.capacity.get();
-        let (result, purged) = match self.kind {
-            TargetKind::Device(_) => {
-                (kernel::discard(self.file.as_fd(), Bytes::ZERO, self.capacity), Purged::Discarded(self.capacity))
+        let (mut discarded, mut reallocated) = (Bytes::ZERO, Bytes::ZERO);
+        for part in &self.parts {
+            if !part.purge()? {
+                return Ok(Purged::NotSupported);
             }
-            TargetKind::File => {
-                let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-                let punched = rustix::fs::fallocate(&self.file, mode, 0, length);
-                (punched.and_then(|()| reserve(&self.file, self.capacity)), Purged::Reallocated(self.capacity))
-            }
-        };
-        match result {
-            Ok(()) => Ok(purged),
-            Err(Errno::OPNOTSUPP) => Ok(Purged::NotSupported),
-            Err(errno) => Err(TargetError::Io { path: self.path.clone(), doing: "purge", errno }),
+            *(if part.is_device() { &mut discarded } else { &mut reallocated }) += part.length;
         }
+        Ok(match (discarded, reallocated) {
+            (discarded, Bytes::ZERO) => Purged::Discarded(discarded),
+            (Bytes::ZERO, reallocated) => Purged::Reallocated(reallocated),
+            (discarded, reallocated) => Purged::Both { discarded, reallocated },
+        })
     }
 
-    /// Takes note that the file is assay's, as it is now.
-    pub(crate) fn own(&mut self) {
-        self.is_ours = true;
-        mark::settle(&self.file);
-    }
-
-    /// Has the mark say that the file is being written, from the first write until this is dropped.
-    pub(crate) fn begin_writing(&self) {
-        if self.is_ours && !self.is_being_written.swap(true, Ordering::Relaxed) {
-            mark::begin(&self.file);
-        }
+    /// Has the marks of the files that a span lies on say that they are being written, until this is dropped.
+    pub(crate) fn begin_writing(&self, span: (Bytes, Bytes)) {
+        self.parts_in(span).for_each(Part::begin_writing);
     }
 
     /// Has the mark say that nothing is being written any more, until something is.
     pub fn settle(&self) {
-        if self.is_being_written.swap(false, Ordering::Relaxed) {
-            mark::settle(&self.file);
-        }
+        self.parts.iter().for_each(Part::settle);
     }
 
-    /// What the path led to when it was looked up: it can be asked, and not be read or written.
+    /// What the path led to when it was looked up, that of the first of several: it can be asked, and not be read or
+    /// written.
     pub fn handle(&self) -> &File {
-        &self.handle
+        self.first().handle()
     }
 
-    /// A path of the target that leads to the very file or device that is open, whatever its name leads to by now.
+    /// A path of the target, of the first of several, that leads to the very file or device that is open, whatever its
+    /// name leads to by now.
     pub fn node(&self) -> PathBuf {
-        match &self.kind {
-            TargetKind::Device(device) => Path::new("/dev").join(&device.name),
-            TargetKind::File => self.path.clone(),
-        }
+        self.first().node()
     }
 
-    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+    /// What requests are made to.
+    pub(crate) fn files(&self) -> Files<'_> {
+        Files::of(&self.parts)
     }
 
     /// Forgets what the page cache holds of it, so that reads come from the drive.
     pub(crate) fn drop_cache(&self) {
-        // Neither changes what is measured if it cannot be done, as on a file system without a cache.
-        let _ = rustix::fs::fdatasync(&self.file);
-        let _ = rustix::fs::fadvise(&self.file, 0, None, rustix::fs::Advice::DontNeed);
-    }
-
-    pub(crate) fn new(
-        path: &Path,
-        (handle, file): (File, File),
-        kind: TargetKind,
-        capacity: Bytes,
-        access: &Access,
-    ) -> Result<Self, TargetError> {
-        let block = match access.direct {
-            true => direct_block(&file, &kind).ok_or_else(|| no_direct(path))?,
-            false => SECTOR,
-        };
-        let path = path.to_owned();
-        host::open::protect(&file);
-        if capacity < block {
-            return Err(TargetError::TooSmall { path, capacity, block });
-        }
-        let Access { direct, keep_cache, on_error, writes: writable, .. } = *access;
-        let (submission, change) = (access.submission.clone(), TargetChange::Nothing);
-        let stop = Arc::default();
-        Ok(Self {
-            path,
-            handle,
-            file,
-            is_ours: false,
-            is_being_written: AtomicBool::new(false),
-            kind,
-            capacity,
-            block,
-            direct,
-            keep_cache,
-            submission,
-            on_error,
-            writable,
-            stop,
-            record: None,
-            change,
-        })
+        self.parts.iter().for_each(Part::drop_cache);
     }
 }
 
-impl Drop for Target {
-    fn drop(&mut self) {
-        self.settle();
+/// Whether this leads to what one of the parts is.
+fn is_among(path: &Path, parts: &[Part]) -> bool {
+    let identity = |file: &File| host::open::identity(file).ok();
+    let found = host::open::handle(path).ok().and_then(|handle| identity(&handle));
+    found.is_some() && parts.iter().any(|part| identity(part.handle()) == found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_lies_in_one_file_and_a_flush_goes_to_the_one_that_was_written_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ["a", "b"].map(|name| folder.path().join(name));
+        let access = Access { size: Some(Bytes::from_kib(100)), writes: true, ..Access::default() };
+        let parts: Vec<(&Path, Access)> = paths.iter().map(|path| (path.as_path(), access.clone())).collect();
+        let target = Target::open_parts(&parts).unwrap();
+        let at = |op, kib| Request::new(op, Lba::at(Bytes::from_kib(kib)), 8);
+        let mut written = Lba::new(0);
+        let mut place = |request| target.within_part(request, &mut written).map(|request| request.lba.offset());
+        assert_eq!(place(Request::FLUSH).unwrap(), Bytes::ZERO);
+        assert_eq!(place(at(Op::Write, 1024)).unwrap(), Bytes::from_kib(1024));
+        assert_eq!(place(at(Op::Read, 96)).unwrap(), Bytes::from_kib(96));
+        assert_eq!(place(Request::FLUSH).unwrap(), Bytes::from_kib(1024));
+        for (kib, words) in [(98, "/a would reach beyond its end at 102400 B"), (1024 + 97, "offset 99328 of")] {
+            let said = place(at(Op::Read, kib)).unwrap_err().to_string();
+            assert!(said.contains(words), "{said}");
+        }
     }
 }

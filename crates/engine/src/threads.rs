@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{IoSlice, IoSliceMut};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -16,6 +16,7 @@ use workload::Damage;
 use crate::content::Content;
 use crate::error::errno;
 use crate::ledger::ContentMark;
+use crate::part::{Files, Places};
 use crate::uring::{Buffers, SetupError, UringCompletion};
 
 /// The most threads of one worker. A queue that is deeper waits for them.
@@ -46,20 +47,22 @@ struct ThreadQueue {
 }
 
 impl Threads {
-    /// A queue for `depth` requests of at most `block` bytes to `file`. `data_flushes` leave out the metadata that
+    /// A queue for `depth` requests of at most `block` bytes to `files`. `data_flushes` leave out the metadata that
     /// data does not need.
-    pub fn new(
-        file: BorrowedFd<'_>,
+    pub fn new<'f>(
+        files: impl Into<Files<'f>>,
         depth: u32,
         block: Bytes,
         content: Option<Content>,
         data_flushes: bool,
     ) -> Result<Self, SetupError> {
-        let file = Arc::new(file.try_clone_to_owned().map_err(|error| SetupError::Kernel(errno(&error)))?);
+        let Files { fds, places } = files.into();
+        let cloned: Result<Arc<[OwnedFd]>, _> = fds.iter().map(|file| file.try_clone_to_owned()).collect();
+        let files = cloned.map_err(|error| SetupError::Kernel(errno(&error)))?;
         let carrier = |number: u32| -> Result<Carrier, SetupError> {
             let content = content.map(|content| Content { seed: content.seed.number(u64::from(number)), ..content });
             let buffer = Buffers::new(1, block, content).ok_or(SetupError::Memory)?;
-            Ok(Carrier { file: Arc::clone(&file), buffer, data_flushes })
+            Ok(Carrier { files: Arc::clone(&files), places: places.clone(), buffer, data_flushes })
         };
         let waiting = Arc::new(ThreadQueue::default());
         let (sender, done) = channel();
@@ -163,7 +166,8 @@ impl ThreadQueue {
 
 /// What carries out one request at a time.
 struct Carrier {
-    file: Arc<OwnedFd>,
+    files: Arc<[OwnedFd]>,
+    places: Places,
     buffer: Buffers,
     data_flushes: bool,
 }
@@ -187,7 +191,8 @@ impl Carrier {
 
     /// Carries out a request; the bytes that it moved.
     fn carry(&mut self, request: Request, mark: ContentMark) -> Result<u32, Errno> {
-        let (file, offset) = (self.file.as_fd(), request.lba.offset().get());
+        let (file, offset) = self.places.of(request.lba.offset().get());
+        let file = self.files[file].as_fd();
         match request.op {
             Op::Read => {
                 let buffer = self.buffer.bytes(request.bytes());
@@ -275,6 +280,24 @@ mod tests {
         queue.push(Tag(0), Request::new(Op::Read, Lba::new(0), 8), ContentMark::None);
         queue.wait(&mut done);
         assert_eq!(done[3].result, Err(Errno::ISDIR));
+    }
+
+    #[test]
+    fn each_request_goes_to_the_file_that_its_place_is_in() {
+        let files = [tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap()];
+        let (pipe, _end) = std::io::pipe().unwrap();
+        let places = Files::new(&[files[0].as_fd(), files[1].as_fd(), pipe.as_fd()], &[0, 8 << 10, 1 << 20]);
+        let mut queue = Threads::new(places, 1, Bytes::from_kib(4), Some(CONTENT), false).unwrap();
+        let mut done = Vec::new();
+        let (write, flush) =
+            (|at| Request::new(Op::Write, Lba::new(at), 8), |at| Request { lba: Lba::new(at), ..Request::FLUSH });
+        for request in [write(8), write(32), flush(0), flush(2048)] {
+            queue.push(Tag(0), request, ContentMark::None);
+            queue.wait(&mut done);
+        }
+        let results: Vec<_> = done.iter().map(|done| done.result).collect();
+        assert_eq!(results, [Ok(4096), Ok(4096), Ok(0), Err(Errno::INVAL)], "a pipe cannot be flushed");
+        assert_eq!(files.map(|file| file.metadata().unwrap().len()), [8 << 10, 12 << 10]);
     }
 
     #[test]

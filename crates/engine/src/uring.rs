@@ -3,7 +3,7 @@
 
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::time::Duration;
 
 use block::{Bytes, Op, Request, Tag};
@@ -16,15 +16,13 @@ use workload::{Damage, Stamp};
 use crate::content::{Content, Fresh, Page};
 use crate::error::errno;
 use crate::ledger::ContentMark;
+use crate::part::{Files, Places};
 
 /// Buffers are aligned to this, which is at least what any O_DIRECT asks of memory.
 pub(crate) const PAGE: Bytes = Bytes::from_kib(4);
 /// The largest request: one buffer that the kernel takes as registered.
 /// Source: Linux, io_uring/rsrc.c, `io_buffer_validate`: "Arbitrary limit" of 1 GiB.
 pub(crate) const BLOCK_MAX: Bytes = Bytes::from_gib(1);
-/// The place of the only registered file.
-const FILE: types::Fixed = types::Fixed(0);
-
 /// A wake-up is to bring one in so many of the requests in flight: enough to spare the host most wake-ups, few enough
 /// that the drive is never short of work.
 const SHARE: u32 = 4;
@@ -78,14 +76,16 @@ pub(crate) struct Ring<'f> {
     in_flight: u32,
     /// What a flush asks for.
     flush: types::FsyncFlags,
-    file: PhantomData<BorrowedFd<'f>>,
+    /// Which of the registered files a place is in.
+    places: Places,
+    files: PhantomData<BorrowedFd<'f>>,
 }
 
 impl<'f> Ring<'f> {
-    /// A queue for `depth` requests of at most `block` bytes to `file`, to be used by this thread only. `content`
+    /// A queue for `depth` requests of at most `block` bytes to `files`, to be used by this thread only. `content`
     /// is none if nothing will be written.
     pub fn new(
-        file: BorrowedFd<'f>,
+        files: impl Into<Files<'f>>,
         depth: u32,
         block: Bytes,
         content: Option<Content>,
@@ -94,13 +94,15 @@ impl<'f> Ring<'f> {
         assert!(block <= BLOCK_MAX, "blocks of {block} are longer than the kernel takes");
         let buffers = Buffers::new(depth, block, content).ok_or(SetupError::Memory)?;
         let ring = set_up(depth, setup).map_err(|error| SetupError::Kernel(errno(&error)))?;
-        ring.submitter().register_files(&[file.as_raw_fd()]).map_err(|error| SetupError::Kernel(errno(&error)))?;
+        let Files { fds, places } = files.into();
+        let fds: Vec<RawFd> = fds.iter().map(AsRawFd::as_raw_fd).collect();
+        ring.submitter().register_files(&fds).map_err(|error| SetupError::Kernel(errno(&error)))?;
         let slices = buffers.memory.slices(depth, block);
         // SAFETY: the buffers are plain memory that this struct owns and frees only after the last request.
         // Without the right to lock so much memory this fails, and requests name their buffer instead.
         let registered = unsafe { ring.submitter().register_buffers(&slices) }.is_ok();
         let flush = if setup.data_flushes { types::FsyncFlags::DATASYNC } else { types::FsyncFlags::empty() };
-        Ok(Self { ring, buffers, registered, block, depth, in_flight: 0, flush, file: PhantomData })
+        Ok(Self { ring, buffers, registered, block, depth, in_flight: 0, flush, places, files: PhantomData })
     }
 
     /// Whether the kernel knows the buffers beforehand.
@@ -147,22 +149,23 @@ impl<'f> Ring<'f> {
     }
 
     fn entry(&self, tag: Tag, request: Request) -> Entry {
-        let (offset, length) = (request.lba.offset().get(), request.bytes().get() as u32);
+        let (file, offset) = self.places.of(request.lba.offset().get());
+        let (file, length) = (types::Fixed(file as u32), request.bytes().get() as u32);
         let (buffer, index) = (self.buffers.memory.at(tag), tag.0 as u16);
         let flags = if request.durable { libc::RWF_DSYNC } else { 0 };
         match (request.op, self.registered) {
-            (Op::Read, true) => opcode::ReadFixed::new(FILE, buffer, length, index).offset(offset).build(),
-            (Op::Read, false) => opcode::Read::new(FILE, buffer, length).offset(offset).build(),
+            (Op::Read, true) => opcode::ReadFixed::new(file, buffer, length, index).offset(offset).build(),
+            (Op::Read, false) => opcode::Read::new(file, buffer, length).offset(offset).build(),
             (Op::Write, true) => {
-                opcode::WriteFixed::new(FILE, buffer, length, index).offset(offset).rw_flags(flags).build()
+                opcode::WriteFixed::new(file, buffer, length, index).offset(offset).rw_flags(flags).build()
             }
-            (Op::Write, false) => opcode::Write::new(FILE, buffer, length).offset(offset).rw_flags(flags).build(),
+            (Op::Write, false) => opcode::Write::new(file, buffer, length).offset(offset).rw_flags(flags).build(),
             (Op::Trim, _) => {
                 let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
                 let length = request.bytes().get();
-                opcode::Fallocate::new(FILE, length).offset(offset).mode(mode.bits() as i32).build()
+                opcode::Fallocate::new(file, length).offset(offset).mode(mode.bits() as i32).build()
             }
-            (Op::Flush, _) => opcode::Fsync::new(FILE).flags(self.flush).build(),
+            (Op::Flush, _) => opcode::Fsync::new(file).flags(self.flush).build(),
         }
     }
 
@@ -505,6 +508,24 @@ mod tests {
         (0..4).for_each(|tag| ring.push(Tag(tag), write(u64::from(tag) * 8, 8), ContentMark::None).unwrap());
         drop(ring);
         assert_eq!(file.metadata().unwrap().len(), 16_384);
+    }
+
+    #[test]
+    fn each_request_goes_to_the_file_that_its_place_is_in() {
+        let files = [tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap()];
+        let (pipe, _end) = std::io::pipe().unwrap();
+        let fds = [files[0].as_fd(), files[1].as_fd(), pipe.as_fd()];
+        let files_of = || Files::new(&fds, &[0, 8 << 10, 1 << 20]);
+        let mut ring = Ring::new(files_of(), 1, Bytes::from_kib(4), Some(CONTENT), SETUP).unwrap();
+        let mut done = Vec::new();
+        let flush = |at| Request { lba: Lba::new(at), ..Request::FLUSH };
+        for request in [write(8, 8), write(32, 8), flush(0), flush(2048)] {
+            ring.push(Tag(0), request, ContentMark::None).unwrap();
+            ring.wait(&mut done).unwrap();
+        }
+        let results: Vec<_> = done.iter().map(|done| done.result).collect();
+        assert_eq!(results, [Ok(4096), Ok(4096), Ok(0), Err(Errno::INVAL)], "a pipe cannot be flushed");
+        assert_eq!(files.each_ref().map(|file| file.metadata().unwrap().len()), [8 << 10, 12 << 10]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use block::{Bytes, Nanos, Op, Request, Seed, Tag};
+use block::{Bytes, Lba, Nanos, Op, Request, Seed, Tag};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use workload::{Damage, Stream, Workload};
@@ -14,6 +14,7 @@ use crate::handover::first_granted;
 use crate::ledger::{ContentMark, Ledger};
 use crate::live::LiveMeter;
 use crate::pace::Pace;
+use crate::part::Part;
 use crate::real::uring_error;
 use crate::threads::Threads;
 use crate::uring::{Ring, Setup, SetupError, UringCompletion};
@@ -133,6 +134,8 @@ pub(crate) struct Worker<'r> {
     flights: Vec<(Nanos, Request)>,
     /// When each tag was submitted, where its latency counts from another time; empty elsewhere.
     submitted: Vec<Nanos>,
+    /// Where the last write went, on a target of several files; none on a single one.
+    written: Option<Lba>,
     in_flight: u32,
     requests_left: u64,
     /// What every block should hold; none where nobody looks.
@@ -157,7 +160,8 @@ impl<'r> Worker<'r> {
         if let Some(cpus) = target.submission().cpus_of(index) {
             pin(cpus)?;
         }
-        let discards = workload.pattern.trims() && target.is_device();
+        let (start, length) = workload.span(target.capacity())?;
+        let discards = workload.pattern.trims() && target.parts_in((start, length)).all(Part::is_device);
         let (queue, handover) =
             if discards { (SubmissionQueue::Discards(Discards::new(target)), None) } else { queue(shared, index)? };
         let requests_left = workload.requests_each();
@@ -173,6 +177,7 @@ impl<'r> Worker<'r> {
             pace: Pace::new(workload, index, seed, Nanos::ZERO),
             flights: vec![(Nanos::ZERO, Request::FLUSH); depth as usize],
             submitted: if workload.counts_from_arrival() { vec![Nanos::ZERO; depth as usize] } else { Vec::new() },
+            written: (target.count() > 1).then(|| Lba::at(start)),
             in_flight: 0,
             requests_left,
             counts_flushes: u64::from(workload.replay.is_some()),
@@ -359,6 +364,8 @@ impl<'r> Worker<'r> {
     }
 
     fn launch(&mut self, tag: Tag, request: Request, since: Nanos) -> Result<(), RealError> {
+        let target = self.shared.target;
+        let request = self.written.as_mut().map_or(Ok(request), |written| target.within_part(request, written))?;
         let mark = self.ledger.as_mut().map_or(ContentMark::None, |ledger| ledger.begin(request));
         self.in_flight += 1;
         self.flights[tag.0 as usize] = (since, request);
@@ -405,8 +412,9 @@ impl<'r> Worker<'r> {
     /// Ends the run with the reason for which a request failed, or counts it.
     #[cold]
     fn fail(&mut self, request: Request, result: Result<u32, Errno>) -> Result<(), RealError> {
-        let (op, offset, length) = (request.op, request.lba.offset(), request.bytes());
-        let path = || self.shared.target.path().to_owned();
+        let part = self.shared.target.part_at(request.lba.offset());
+        let (op, offset, length) = (request.op, request.lba.offset() - part.start, request.bytes());
+        let path = || part.path().to_owned();
         if result == Err(Errno::OPNOTSUPP) && op == Op::Trim {
             return Err(RealError::TrimUnsupported { path: path() });
         }
@@ -434,7 +442,11 @@ impl<'r> Worker<'r> {
             self.measurement.verified.get_or_insert_default().record(damage);
         }
         match damage.filter(|_| self.shared.workload.verify.fatal) {
-            Some(damage) => Err(RealError::Damaged { path: self.shared.target.path().to_owned(), damage }),
+            Some(damage) => {
+                let part = self.shared.target.part_at(damage.at);
+                let damage = Damage { at: damage.at - part.start, ..damage };
+                Err(RealError::Damaged { path: part.path().to_owned(), damage })
+            }
             None => Ok(()),
         }
     }
@@ -465,15 +477,16 @@ fn queue<'r>(shared: &SharedRun<'r>, index: u32) -> Result<(SubmissionQueue<'r>,
     // A trim moves no data: its buffers are as small as can be.
     let buffer = if workload.pattern.trims() { crate::uring::PAGE } else { workload.block_max() };
     let content = Content::of(workload, seed, index);
-    let (file, depth, data_flushes) = (target.fd(), workload.queue_depth, workload.fdatasync > 0);
+    let (depth, data_flushes) = (workload.queue_depth, workload.fdatasync > 0);
     let submission = target.submission();
     let attempt = |method| {
         let deferred = method == Method::Deferred;
         let setup = Setup { deferred, hipri: submission.hipri, sqthread_poll: submission.sqthread_poll, data_flushes };
         let made = match method {
-            Method::Threads => Threads::new(file, depth, buffer, content, data_flushes)
+            Method::Threads => Threads::new(target.files(), depth, buffer, content, data_flushes)
                 .map(|threads| SubmissionQueue::Threads(Box::new(threads))),
-            _ => Ring::new(file, depth, buffer, content, setup).map(|ring| SubmissionQueue::Ring(Box::new(ring))),
+            _ => Ring::new(target.files(), depth, buffer, content, setup)
+                .map(|ring| SubmissionQueue::Ring(Box::new(ring))),
         };
         match made {
             Err(SetupError::Kernel(errno)) => Err(errno),

@@ -57,6 +57,12 @@ pub enum LabError {
     /// What stands above the drive could not be tried.
     #[error(transparent)]
     Trial(#[from] TrialError),
+    /// A file system or a system's disk is made of one target.
+    #[error("the target is {count} files or devices, and this step needs one; name one")]
+    Several {
+        /// How many.
+        count: usize,
+    },
     /// Only all of a target can be made a file system or a system's disk.
     #[error("--size limits the run to {size} of {}, and this step uses the whole device; leave --size out", path.display())]
     NotWhole {
@@ -124,6 +130,7 @@ impl LabError {
             | Self::Virtual(_)
             | Self::Erase(_)
             | Self::NotWhole { .. }
+            | Self::Several { .. }
             | Self::NoStage
             | Self::Trial(TrialError::Lacks(_))
             | Self::Plan { .. }

@@ -58,6 +58,10 @@ impl Subject for Metered {
         self.target.block()
     }
 
+    fn fill_spans(&self) -> Option<Vec<(Bytes, Bytes)>> {
+        self.target.fill_spans()
+    }
+
     fn check(&self, workload: &Workload) -> Result<(), LabError> {
         self.target.check(workload)
     }

@@ -110,6 +110,10 @@ impl Subject for Real {
         self.target.block()
     }
 
+    fn fill_spans(&self) -> Option<Vec<(Bytes, Bytes)>> {
+        self.target.fill_spans()
+    }
+
     fn check(&self, workload: &Workload) -> Result<(), LabError> {
         workload.span(self.capacity())?;
         let unit = self.block();
@@ -176,6 +180,9 @@ impl Subject for Real {
     }
 
     fn check_stage(&self) -> Result<(), LabError> {
+        if self.target.count() > 1 {
+            return Err(LabError::Several { count: self.target.count() });
+        }
         if !self.target.is_whole() {
             return Err(LabError::NotWhole { path: self.target.path().to_owned(), size: self.target.capacity() });
         }

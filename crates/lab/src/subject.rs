@@ -110,6 +110,11 @@ pub trait Subject: Send {
     /// The smallest request that it takes, of which all others are multiples.
     fn block(&self) -> Bytes;
 
+    /// Where it is written when it is filled, as offsets and lengths; none for all of it.
+    fn fill_spans(&self) -> Option<Vec<(Bytes, Bytes)>> {
+        None
+    }
+
     /// What refers to the file or device that it is; none for a simulated drive.
     fn handle(&self) -> Option<&std::fs::File> {
         None
@@ -251,6 +256,11 @@ pub trait Subject: Send {
 
     /// What the work of a step on it depends on.
     fn site(&self) -> Site {
-        Site { capacity: self.capacity(), block: Some(self.block()), spare: self.spare() }
+        Site {
+            capacity: self.capacity(),
+            block: Some(self.block()),
+            spare: self.spare(),
+            fill_spans: self.fill_spans(),
+        }
     }
 }

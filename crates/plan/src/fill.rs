@@ -40,12 +40,17 @@ impl StepKind for Fill {
             Phase::prepare(workload, self.construct)
         };
         let Some(unit) = site.block else { return vec![part(Bytes::ZERO, site.capacity, self.block)] };
-        let whole = site.capacity.round_down(unit);
-        let block = self.block.min(whole).max(unit);
-        let blocks = whole.round_down(block);
-        let rest = whole - blocks;
-        let tail = (rest > Bytes::ZERO).then(|| part(blocks, rest, rest));
-        std::iter::once(part(Bytes::ZERO, blocks, block)).chain(tail).collect()
+        let whole = [(Bytes::ZERO, site.capacity)];
+        let spans = site.fill_spans.as_deref().unwrap_or(&whole).iter();
+        let phases = spans.flat_map(|(start, length)| {
+            let whole = length.round_down(unit);
+            let block = self.block.min(whole).max(unit);
+            let blocks = whole.round_down(block);
+            let rest = whole - blocks;
+            let tail = (rest > Bytes::ZERO).then(|| part(*start + blocks, rest, rest));
+            std::iter::once(part(*start, blocks, block)).chain(tail)
+        });
+        phases.collect()
     }
 
     fn sentence(&self, _: &Phrases) -> String {

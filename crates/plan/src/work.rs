@@ -10,7 +10,7 @@ use super::{Cell, Condition, Measure, Repetition, Rounds, TrialPoint, Trials};
 use crate::wears;
 
 /// A target, as far as what a step does there depends on it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Site {
     /// How much of it is used.
     pub capacity: Bytes,
@@ -18,11 +18,13 @@ pub struct Site {
     pub block: Option<Bytes>,
     /// How much flash it has beyond its capacity, if that is known.
     pub spare: Option<Spare>,
+    /// Where it is written when it is filled, as offsets and lengths; none for all of it.
+    pub fill_spans: Option<Vec<(Bytes, Bytes)>>,
 }
 
 impl Site {
     /// Some target, for what does not depend on it.
-    pub const ANY: Self = Self { capacity: Bytes::from_gib(1024), block: None, spare: None };
+    pub const ANY: Self = Self { capacity: Bytes::from_gib(1024), block: None, spare: None, fill_spans: None };
 }
 
 /// What a step does on a target. The plan's step says it; the session carries it out, and preflight, forecast, progress and

@@ -72,7 +72,7 @@ impl Place {
 
     /// What is known of it before it is opened.
     pub fn site(&self) -> Site {
-        Site { capacity: self.capacity, block: None, spare: self.spare }
+        Site { capacity: self.capacity, block: None, spare: self.spare, fill_spans: None }
     }
 
     /// What `work` costs, from as few passes as there may be to as many.
