@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use block::{Bytes, Endurance, Nanos, parse_bytes};
+use block::{Bytes, Endurance, Nanos, parse_bytes, parse_duration};
 use clap::ValueEnum;
 use drive::preset::{DriveName, Preset};
-use engine::{Access, IoEngine, OnError, Submission, Target, TargetError};
+use engine::{Access, Batch, IoEngine, OnError, Submission, Target, TargetError};
 use lab::forecast::{Pace, Place, RatedEndurance};
 use lab::plan::Plan;
 use lab::{Checked, Environment, Real, Simulated, Subject};
@@ -53,6 +53,22 @@ pub struct RealOptions {
     /// Submission queue polling by a kernel thread (SQPOLL); takes a whole core
     #[arg(long = "sqthread_poll", visible_alias = "sqthread-poll", value_name = "0|1", num_args = 0..=1, default_missing_value = "1", default_value_t = 0, value_parser = number::switch)]
     pub sqthread_poll: u8,
+
+    /// Requests a submission, at most [default: all that are ready]
+    #[arg(long = "iodepth_batch", visible_aliases = ["iodepth-batch", "iodepth_batch_submit"], value_name = "N", value_parser = number::within::<u32>(1..=65_536))]
+    pub iodepth_batch: Option<u32>,
+
+    /// Completions that a wait is for; more than 1 holds completions back
+    #[arg(long = "iodepth_batch_complete_min", visible_aliases = ["iodepth-batch-complete-min", "iodepth_batch_complete"], value_name = "N", default_value_t = 1, value_parser = number::within::<u32>(1..=65_536))]
+    pub iodepth_batch_complete_min: u32,
+
+    /// Completions taken up at a time, at most [default: all that are there]
+    #[arg(long = "iodepth_batch_complete_max", visible_alias = "iodepth-batch-complete-max", value_name = "N", value_parser = number::within::<u32>(1..=65_536))]
+    pub iodepth_batch_complete_max: Option<u32>,
+
+    /// How long a run that is over waits without a completion for requests in flight, before it ends without them
+    #[arg(long = "io-timeout", value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
+    pub io_timeout: Nanos,
 
     /// CPUs that workers may use: 0-3,6
     #[arg(long = "cpus_allowed", visible_alias = "cpus-allowed", value_name = "LIST", value_parser = cpus)]
@@ -120,6 +136,12 @@ impl RealOptions {
             engine: self.ioengine,
             hipri: self.hipri == 1,
             sqthread_poll: self.sqthread_poll == 1,
+            batch: Batch {
+                submit: self.iodepth_batch,
+                complete_min: self.iodepth_batch_complete_min,
+                // As in fio, no less than the wait was for.
+                complete_max: self.iodepth_batch_complete_max.map(|most| most.max(self.iodepth_batch_complete_min)),
+            },
             cpus: self.cpus_allowed.clone().map_or(Vec::new(), |cpus| cpus.0),
             split: self.cpus_allowed_policy == CpuPolicy::Split,
         }
@@ -225,6 +247,7 @@ pub fn open_parts(
     let access = |(name, size): &(&str, Option<Bytes>)| Access {
         submission: options.submission(),
         on_error: options.on_error,
+        patience: Some(options.io_timeout),
         size: *size,
         direct: options.is_direct(),
         keep_cache: options.invalidate == 0,
@@ -342,7 +365,7 @@ fn simulated(name: &str, options: &RealOptions) -> Result<OpenedTarget, Failure>
     }
     if options.submission() != Submission::default() {
         return Err(Failure::usage(
-            "--ioengine, --hipri, --sqthread_poll and --cpus_allowed are for files and devices; requests to a \
+            "--ioengine, --hipri, --sqthread_poll, --iodepth_batch... and --cpus_allowed are for files and devices; requests to a \
              simulated drive bypass the kernel",
         ));
     }

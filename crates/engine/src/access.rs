@@ -11,7 +11,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use block::Bytes;
+use block::{Bytes, Nanos};
 use host::{BlockDevice, FileMark, Mount};
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
@@ -19,6 +19,11 @@ use rustix::io::Errno;
 use crate::error::errno;
 use crate::part::{Part, PartKind, TargetChange};
 use crate::{OnError, Submission, TargetError, kernel};
+
+/// How long a run that is over waits without a completion, unless it is told otherwise: twice what Linux gives a drive for a
+/// command before it resets it.
+/// Source: Linux, `nvme_core.io_timeout` (drivers/nvme/host/core.c) and `SD_TIMEOUT` (drivers/scsi/sd.h), 30 s each.
+pub const PATIENCE: Nanos = Nanos::from_secs(60);
 
 /// How often a target that another holds is asked for, and how long to wait between: half a second in all.
 const TRIES: u32 = 11;
@@ -37,6 +42,8 @@ pub struct Access {
     pub submission: Submission,
     /// What a failed request means for a run.
     pub on_error: OnError,
+    /// How long a run that is over waits without a completion for what is in flight; none for [`PATIENCE`].
+    pub patience: Option<Nanos>,
     /// Whether anything will change data.
     pub writes: bool,
     /// Whether to create a file that does not exist although nothing asks to write: it can then be

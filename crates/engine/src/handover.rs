@@ -36,10 +36,35 @@ pub struct Submission {
     pub hipri: bool,
     /// Whether a thread of the kernel looks for requests, so that none needs a call.
     pub sqthread_poll: bool,
+    /// How many requests and completions a call is for.
+    pub batch: Batch,
     /// The processors that workers may use; empty for all.
     pub cpus: Vec<usize>,
     /// Whether each worker gets one of these, in turn, instead of all sharing them.
     pub split: bool,
+}
+
+/// How many requests are handed over by a call, and how many completions a wait is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// At most so many requests a call; none for all that are ready, which is one call for submitting and waiting.
+    pub submit: Option<u32>,
+    /// A wait ends with so many completions, or all that are in flight where these are fewer. More than one holds
+    /// completions back until the last of them has come.
+    pub complete_min: u32,
+    /// At most so many completions are taken up at a time; none for all that are there.
+    pub complete_max: Option<u32>,
+}
+
+impl Batch {
+    /// Whatever is ready: no completion is held back.
+    pub const DEFAULT: Self = Self { submit: None, complete_min: 1, complete_max: None };
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
 }
 
 impl Submission {

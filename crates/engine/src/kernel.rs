@@ -48,8 +48,7 @@ pub(crate) fn cpu_time() -> Cpu {
         system: nanos(usage.ru_stime),
         switches_voluntary: usage.ru_nvcsw as u64,
         switches_involuntary: usage.ru_nivcsw as u64,
-        handover: None,
-        halted: Nanos::ZERO,
+        ..Cpu::default()
     }
 }
 

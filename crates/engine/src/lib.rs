@@ -27,14 +27,14 @@ mod uring;
 mod virtual_run;
 mod worker;
 
-pub use access::Access;
+pub use access::{Access, PATIENCE};
 pub use error::{RealError, TargetError};
-pub use handover::{IoEngine, Submission};
+pub use handover::{Batch, IoEngine, Submission};
 pub use job::Job;
 pub use live::Lately;
 pub use measurement::{
-    Clock, Consumption, Cpu, Failure, Failures, Flow, Handover, Measurement, Method, OnError, TICK, TICKS_MAX, Tick,
-    Verified,
+    Clock, Consumption, Cpu, DiskUse, Failure, Failures, Flow, Handover, Measurement, Method, Missing, OnError,
+    SubmissionTimes, TICK, TICKS_MAX, Tick, Verified,
 };
 pub use real::{RealProgress, run_real, run_real_apart, run_real_together};
 pub use record::Record;

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::linux::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -110,6 +111,15 @@ impl Part {
 
     pub fn is_device(&self) -> bool {
         matches!(self.kind, PartKind::Device(_))
+    }
+
+    /// The whole device that it is on; none where the kernel does not say.
+    pub fn device(&self) -> Option<BlockDevice> {
+        let found = match &self.kind {
+            PartKind::Device(device) => Some(device.clone()),
+            PartKind::File => BlockDevice::find(self.file.metadata().ok()?.st_dev()),
+        };
+        found.map(|device| device.whole_device())
     }
 
     /// What it is, for people, without its size.

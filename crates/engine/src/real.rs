@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use block::{Bytes, Nanos, Seed};
-use host::Machine;
+use host::{BlockDevice, DiskCounters, Machine};
 use rustix::io::Errno;
 use stats::Bins;
 use workload::{Invalid, Workload};
@@ -15,7 +15,7 @@ use workload::{Invalid, Workload};
 use crate::error::errno;
 use crate::uring::{BLOCK_MAX, PAGE};
 use crate::worker::{SharedRun, Worker};
-use crate::{Clock, Cpu, Job, Lately, Measurement, RealError, Target, kernel, ledger};
+use crate::{Clock, Cpu, DiskUse, Job, Lately, Measurement, RealError, Target, kernel, ledger};
 
 /// How often the caller is told of progress.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
@@ -308,7 +308,9 @@ impl RealRun<'_> {
         let elapsed = || Nanos::from_std(began.elapsed());
         let cpu = kernel::cpu_time();
         self.start.open(Some(began));
-        let mut counts: Vec<WorkerCount> = self.jobs.iter().map(|job| WorkerCount::new(job, began, cpu)).collect();
+        let placed = self.shared.iter().zip(self.jobs);
+        let mut counts: Vec<WorkerCount> =
+            placed.map(|(shared, job)| WorkerCount::new(job, shared.target, began, &cpu)).collect();
         let mut failure = None;
         while running > 0 {
             let left = counts.iter().filter_map(|count| count.ramp).min().map(|from| from.since(elapsed()));
@@ -372,6 +374,10 @@ struct WorkerCount {
     ramp: Option<Nanos>,
     /// The process's time when it began.
     cpu: Cpu,
+    /// The devices beneath the target, with what they had done by then.
+    disks: Vec<(BlockDevice, DiskCounters)>,
+    /// When that was.
+    counted_from: Nanos,
     /// For how long nothing ran since counting began.
     halted: Nanos,
     /// When the last ended.
@@ -379,7 +385,7 @@ struct WorkerCount {
 }
 
 impl WorkerCount {
-    fn new(job: &Job, began: Instant, cpu: Cpu) -> Self {
+    fn new(job: &Job, target: &Target, began: Instant, cpu: &Cpu) -> Self {
         let Job { workload, seed, .. } = *job;
         let counted_from = began + workload.ramp.to_std();
         let measurement = Measurement::new(workload.clone(), seed, Clock::Real);
@@ -387,7 +393,9 @@ impl WorkerCount {
             measurement: Measurement { began: Some(counted_from), ..measurement },
             running: workload.workers,
             ramp: Some(workload.ramp).filter(|ramp| *ramp > Nanos::ZERO),
-            cpu,
+            cpu: cpu.clone(),
+            disks: counted(target.devices()),
+            counted_from: Nanos::ZERO,
             halted: Nanos::ZERO,
             ended: Nanos::ZERO,
         }
@@ -396,7 +404,8 @@ impl WorkerCount {
     /// Reads the processor time anew when counting begins.
     fn begin(&mut self, now: Nanos) {
         if self.ramp.is_some_and(|from| now >= from) {
-            (self.cpu, self.ramp) = (kernel::cpu_time(), None);
+            (self.cpu, self.ramp, self.counted_from) = (kernel::cpu_time(), None, now);
+            self.disks = counted(self.disks.drain(..).map(|(device, _)| device));
         }
     }
 
@@ -406,8 +415,10 @@ impl WorkerCount {
         self.running -= 1;
         if self.running == 0 {
             (self.ended, self.ramp) = (now, None);
-            let taken = Cpu { halted: self.halted, ..kernel::cpu_time().since(self.cpu) };
-            self.measurement.cpu.get_or_insert_default().add(taken);
+            let time = now.since(self.counted_from);
+            let disks = self.disks.iter().filter_map(|(device, before)| disk_use(device, *before, time)).collect();
+            let taken = Cpu { halted: self.halted, disks, ..kernel::cpu_time().since(&self.cpu) };
+            self.measurement.cpu.get_or_insert_default().add(&taken);
         }
     }
 
@@ -423,6 +434,28 @@ impl WorkerCount {
             _ => Ok(self.measurement),
         }
     }
+}
+
+/// Devices with what they have done by now; those of which the kernel counts nothing are left out.
+fn counted(devices: impl IntoIterator<Item = BlockDevice>) -> Vec<(BlockDevice, DiskCounters)> {
+    devices.into_iter().filter_map(|device| device.counters().map(|counters| (device, counters))).collect()
+}
+
+/// What a device has done in this time, since it had done what was `before`.
+fn disk_use(device: &BlockDevice, before: DiskCounters, time: Nanos) -> Option<DiskUse> {
+    let done = device.counters()?.since(before);
+    Some(DiskUse {
+        name: device.name.clone(),
+        reads: done.reads,
+        writes: done.writes,
+        reads_merged: done.reads_merged,
+        writes_merged: done.writes_merged,
+        read_time: done.read_time,
+        write_time: done.write_time,
+        queued: done.queued,
+        busy: done.busy,
+        time,
+    })
 }
 
 #[cfg(test)]

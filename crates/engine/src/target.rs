@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use block::{Bytes, Lba, Op, Request};
+use block::{Bytes, Lba, Nanos, Op, Request};
+
+use host::BlockDevice;
 
 use crate::access;
 use crate::part::{Files, Part};
@@ -28,6 +30,7 @@ pub struct Target {
     keep_cache: bool,
     submission: Submission,
     on_error: OnError,
+    patience: Nanos,
     /// Set from outside when runs are to end early.
     stop: Arc<AtomicBool>,
     /// Where runs note what they submit, if anyone wants to know.
@@ -124,6 +127,7 @@ impl Target {
             keep_cache,
             submission: access.submission.clone(),
             on_error,
+            patience: access.patience.unwrap_or(access::PATIENCE),
             stop: Arc::default(),
             record: None,
         }
@@ -223,6 +227,22 @@ impl Target {
     /// Whether a run goes on when a request fails.
     pub(crate) fn counts_failures(&self) -> bool {
         self.on_error == OnError::Count
+    }
+
+    /// The whole devices that it is on, each once, as far as the kernel says.
+    pub(crate) fn devices(&self) -> Vec<BlockDevice> {
+        let mut devices: Vec<BlockDevice> = Vec::new();
+        for device in self.parts.iter().filter_map(Part::device) {
+            if devices.iter().all(|known| known.number != device.number) {
+                devices.push(device);
+            }
+        }
+        devices
+    }
+
+    /// How long a run that is over waits without a completion for what is in flight.
+    pub(crate) fn patience(&self) -> Nanos {
+        self.patience
     }
 
     /// Whether all of it may be written.

@@ -13,11 +13,12 @@ use rustix::fs::FallocateFlags;
 use rustix::io::{Errno, ReadWriteFlags};
 use workload::Damage;
 
+use crate::Batch;
 use crate::content::Content;
 use crate::error::errno;
 use crate::ledger::ContentMark;
 use crate::part::{Files, Places};
-use crate::uring::{Buffers, SetupError, UringCompletion};
+use crate::uring::{Buffers, SetupError, TICK, UringCompletion};
 
 /// The most threads of one worker. A queue that is deeper waits for them.
 const THREADS_MAX: u32 = 256;
@@ -32,6 +33,11 @@ pub(crate) struct Threads {
     /// What is wrong with the data of reads that are completed and not yet asked about.
     damaged: Vec<(Tag, Damage)>,
     threads: Vec<JoinHandle<()>>,
+    batch: Batch,
+    /// Requests pushed and not yet completed.
+    in_flight: u32,
+    /// Whether nobody waits any more for what is in flight.
+    is_abandoned: bool,
 }
 
 /// A request, and by what its data is known.
@@ -55,6 +61,7 @@ impl Threads {
         block: Bytes,
         content: Option<Content>,
         data_flushes: bool,
+        batch: Batch,
     ) -> Result<Self, SetupError> {
         let Files { fds, places } = files.into();
         let cloned: Result<Arc<[OwnedFd]>, _> = fds.iter().map(|file| file.try_clone_to_owned()).collect();
@@ -66,7 +73,16 @@ impl Threads {
         };
         let waiting = Arc::new(ThreadQueue::default());
         let (sender, done) = channel();
-        let mut queue = Self { own: None, waiting, done, damaged: Vec::new(), threads: Vec::new() };
+        let mut queue = Self {
+            own: None,
+            waiting,
+            done,
+            damaged: Vec::new(),
+            threads: Vec::new(),
+            batch,
+            in_flight: 0,
+            is_abandoned: false,
+        };
         if depth == 1 {
             queue.own = Some((carrier(0)?, VecDeque::new()));
             return Ok(queue);
@@ -82,6 +98,7 @@ impl Threads {
 
     /// Sends a request on its way. What is written carries the mark, and what is read is to.
     pub fn push(&mut self, tag: Tag, request: Request, mark: ContentMark) {
+        self.in_flight += 1;
         match &mut self.own {
             Some((_, requests)) => requests.push_back((tag, request, mark)),
             None => {
@@ -91,16 +108,29 @@ impl Threads {
         }
     }
 
-    /// Adds to `done` what has been completed: at least one request.
-    pub fn wait(&mut self, done: &mut Vec<UringCompletion>) {
+    /// Adds to `done` what has been completed: at least one request, or as many as were asked for, unless there is none for
+    /// a [`TICK`]. The only request of a queue of one is waited for however long it takes.
+    pub fn wait_until_tick(&mut self, done: &mut Vec<UringCompletion>) {
         if let Some((carrier, requests)) = &mut self.own {
             let work = requests.pop_front().expect("a worker waits only for what it has pushed");
             let carried = carrier.carry_and_check(work);
             return self.take(carried, done);
         }
-        let first = self.done.recv().expect("the threads end only with the queue");
-        self.take(first, done);
-        self.take_rest(done);
+        let least = self.batch.complete_min.clamp(1, self.in_flight);
+        let before = done.len();
+        while done.len() - before < least as usize {
+            match self.done.recv_timeout(TICK) {
+                Ok(carried) => self.take(carried, done),
+                Err(RecvTimeoutError::Timeout) => return,
+                Err(RecvTimeoutError::Disconnected) => unreachable!("the threads end only with the queue"),
+            }
+        }
+        self.take_rest(done, before);
+    }
+
+    /// Has nobody wait any more for what is in flight, which the device does not answer.
+    pub fn abandon(&mut self) {
+        self.is_abandoned = true;
     }
 
     /// What is wrong with the data of this read, which is completed.
@@ -110,12 +140,17 @@ impl Threads {
     }
 
     fn take(&mut self, (carried, damage): ThreadResult, done: &mut Vec<UringCompletion>) {
+        self.in_flight -= 1;
         self.damaged.extend(damage.map(|damage| (carried.tag, damage)));
         done.push(carried);
     }
 
-    fn take_rest(&mut self, done: &mut Vec<UringCompletion>) {
-        while let Ok(carried) = self.done.try_recv() {
+    /// Takes all that is there, as far as that may be taken at a time.
+    fn take_rest(&mut self, done: &mut Vec<UringCompletion>, before: usize) {
+        let most = self.batch.complete_max.map_or(usize::MAX, |most| most as usize);
+        while done.len() - before < most
+            && let Ok(carried) = self.done.try_recv()
+        {
             self.take(carried, done);
         }
     }
@@ -124,11 +159,12 @@ impl Threads {
     pub fn wait_for(&mut self, done: &mut Vec<UringCompletion>, patience: Duration) {
         match &self.own {
             Some((_, requests)) if requests.is_empty() => thread::sleep(patience),
-            Some(_) => self.wait(done),
+            Some(_) => self.wait_until_tick(done),
             None => match self.done.recv_timeout(patience) {
                 Ok(first) => {
+                    let before = done.len();
                     self.take(first, done);
-                    self.take_rest(done);
+                    self.take_rest(done, before);
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             },
@@ -136,7 +172,7 @@ impl Threads {
     }
 }
 
-/// What no thread has begun is dropped; what one has begun is waited for.
+/// What no thread has begun is dropped; what one has begun is waited for, unless nobody does any more.
 impl Drop for Threads {
     fn drop(&mut self) {
         {
@@ -144,6 +180,9 @@ impl Drop for Threads {
             *requests = (VecDeque::new(), true);
         }
         self.waiting.changed.notify_all();
+        if self.is_abandoned {
+            return;
+        }
         for thread in self.threads.drain(..) {
             // One that panicked has told so already.
             let _ = thread.join();
@@ -233,7 +272,8 @@ mod tests {
     fn what_threads_write_they_read_and_no_two_pages_are_alike() {
         for depth in [1, 4] {
             let file = tempfile::tempfile().unwrap();
-            let mut queue = Threads::new(file.as_fd(), depth, Bytes::from_kib(8), Some(CONTENT), false).unwrap();
+            let mut queue =
+                Threads::new(file.as_fd(), depth, Bytes::from_kib(8), Some(CONTENT), false, Batch::DEFAULT).unwrap();
             let mut done = Vec::new();
             for op in [Op::Write, Op::Read] {
                 for place in 0..8 {
@@ -244,12 +284,12 @@ mod tests {
                     );
                 }
                 while done.len() % 8 != 0 || done.is_empty() {
-                    queue.wait(&mut done);
+                    queue.wait_until_tick(&mut done);
                 }
             }
             assert_eq!(done.len(), 8, "reads were begun only after the writes");
             while done.len() < 16 {
-                queue.wait(&mut done);
+                queue.wait_until_tick(&mut done);
             }
             assert!(done.iter().all(|done| done.result == Ok(8192)), "{done:?}");
             let mut bytes = vec![0; 65_536];
@@ -265,20 +305,20 @@ mod tests {
     fn flushes_and_trims_move_nothing_and_failures_have_their_reason() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(1 << 20).unwrap();
-        let mut queue = Threads::new(file.as_fd(), 1, Bytes::from_kib(4), Some(CONTENT), true).unwrap();
+        let mut queue = Threads::new(file.as_fd(), 1, Bytes::from_kib(4), Some(CONTENT), true, Batch::DEFAULT).unwrap();
         let mut done = Vec::new();
         let trim = Request::new(Op::Trim, Lba::new(0), 8);
         let beyond = Request::new(Op::Read, Lba::new(1 << 40), 8);
         for request in [Request::FLUSH, trim, beyond] {
             queue.push(Tag(0), request, ContentMark::None);
-            queue.wait(&mut done);
+            queue.wait_until_tick(&mut done);
         }
         let moved: Vec<_> = done.iter().map(|done| done.result).collect();
         assert_eq!(moved, [Ok(0), Ok(0), Ok(0)]);
         let directory = std::fs::File::open("/").unwrap();
-        let mut queue = Threads::new(directory.as_fd(), 1, Bytes::from_kib(4), None, false).unwrap();
+        let mut queue = Threads::new(directory.as_fd(), 1, Bytes::from_kib(4), None, false, Batch::DEFAULT).unwrap();
         queue.push(Tag(0), Request::new(Op::Read, Lba::new(0), 8), ContentMark::None);
-        queue.wait(&mut done);
+        queue.wait_until_tick(&mut done);
         assert_eq!(done[3].result, Err(Errno::ISDIR));
     }
 
@@ -287,13 +327,13 @@ mod tests {
         let files = [tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap()];
         let (pipe, _end) = std::io::pipe().unwrap();
         let places = Files::new(&[files[0].as_fd(), files[1].as_fd(), pipe.as_fd()], &[0, 8 << 10, 1 << 20]);
-        let mut queue = Threads::new(places, 1, Bytes::from_kib(4), Some(CONTENT), false).unwrap();
+        let mut queue = Threads::new(places, 1, Bytes::from_kib(4), Some(CONTENT), false, Batch::DEFAULT).unwrap();
         let mut done = Vec::new();
         let (write, flush) =
             (|at| Request::new(Op::Write, Lba::new(at), 8), |at| Request { lba: Lba::new(at), ..Request::FLUSH });
         for request in [write(8), write(32), flush(0), flush(2048)] {
             queue.push(Tag(0), request, ContentMark::None);
-            queue.wait(&mut done);
+            queue.wait_until_tick(&mut done);
         }
         let results: Vec<_> = done.iter().map(|done| done.result).collect();
         assert_eq!(results, [Ok(4096), Ok(4096), Ok(0), Err(Errno::INVAL)], "a pipe cannot be flushed");
@@ -304,7 +344,7 @@ mod tests {
     fn waiting_for_a_while_ends_without_a_completion() {
         let file = tempfile::tempfile().unwrap();
         for depth in [1, 2] {
-            let mut queue = Threads::new(file.as_fd(), depth, Bytes::from_kib(4), None, false).unwrap();
+            let mut queue = Threads::new(file.as_fd(), depth, Bytes::from_kib(4), None, false, Batch::DEFAULT).unwrap();
             let mut done = Vec::new();
             queue.wait_for(&mut done, Duration::from_micros(300));
             assert!(done.is_empty());

@@ -4,9 +4,9 @@
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use block::{Bytes, Op, Request, Tag};
+use block::{Bytes, Nanos, Op, Request, Tag};
 use io_uring::squeue::Entry;
 use io_uring::{IoUring, opcode, types};
 use rustix::fs::FallocateFlags;
@@ -17,20 +17,21 @@ use crate::content::{Content, Fresh, Page};
 use crate::error::errno;
 use crate::ledger::ContentMark;
 use crate::part::{Files, Places};
+use crate::{Batch, SubmissionTimes};
 
 /// Buffers are aligned to this, which is at least what any O_DIRECT asks of memory.
 pub(crate) const PAGE: Bytes = Bytes::from_kib(4);
 /// The largest request: one buffer that the kernel takes as registered.
 /// Source: Linux, io_uring/rsrc.c, `io_buffer_validate`: "Arbitrary limit" of 1 GiB.
 pub(crate) const BLOCK_MAX: Bytes = Bytes::from_gib(1);
-/// A wake-up is to bring one in so many of the requests in flight: enough to spare the host most wake-ups, few enough
-/// that the drive is never short of work.
-const SHARE: u32 = 4;
-/// No wake-up waits for more completions than this.
-const BATCH_MAX: u32 = 16;
-/// How long a wake-up may be put off for more completions to come. A drive that is slower than that for the whole share
-/// is also slow enough that it does not show in a latency.
-const SLACK: Duration = Duration::from_micros(100);
+/// The longest that a wait lasts in which nothing is completed, give or take a second.
+pub(crate) const TICK: Duration = Duration::from_secs(1);
+/// The same for the kernel, which reads it from here.
+static TICK_TIME: types::Timespec = types::Timespec::new().sec(TICK.as_secs());
+/// One submission in so many is timed, by a call of its own: all others are one call with the wait.
+const TIMED_EACH: u32 = 64;
+/// By what the completion of that is told from those of requests.
+const TICK_DATA: u64 = u64::MAX;
 /// After so many milliseconds without a request the kernel's thread sleeps until it is called.
 const SQTHREAD_IDLE_MS: u32 = 1_000;
 
@@ -62,6 +63,8 @@ pub(crate) struct Setup {
     pub sqthread_poll: bool,
     /// Flushes leave out the metadata that data does not need.
     pub data_flushes: bool,
+    /// How many requests and completions a call is for.
+    pub batch: Batch,
 }
 
 /// One worker's queue: each tag has a buffer of one block and may have one request in flight.
@@ -74,6 +77,18 @@ pub(crate) struct Ring<'f> {
     depth: u32,
     /// Requests pushed and not yet completed.
     in_flight: u32,
+    batch: Batch,
+    /// Requests pushed and not yet submitted, where that is limited.
+    unsubmitted: u32,
+    /// Requests pushed and not yet submitted: reads, writes, trims.
+    pushed: [u32; 3],
+    /// How many waits there have been.
+    waits: u32,
+    times: SubmissionTimes,
+    /// Whether a tick is to be asked for.
+    needs_tick: bool,
+    /// Whether nobody waits any more for what is in flight.
+    is_abandoned: bool,
     /// What a flush asks for.
     flush: types::FsyncFlags,
     /// Which of the registered files a place is in.
@@ -101,8 +116,27 @@ impl<'f> Ring<'f> {
         // SAFETY: the buffers are plain memory that this struct owns and frees only after the last request.
         // Without the right to lock so much memory this fails, and requests name their buffer instead.
         let registered = unsafe { ring.submitter().register_buffers(&slices) }.is_ok();
+        let batch = setup.batch;
         let flush = if setup.data_flushes { types::FsyncFlags::DATASYNC } else { types::FsyncFlags::empty() };
-        Ok(Self { ring, buffers, registered, block, depth, in_flight: 0, flush, places, files: PhantomData })
+        Ok(Self {
+            ring,
+            buffers,
+            registered,
+            block,
+            depth,
+            in_flight: 0,
+            batch,
+            unsubmitted: 0,
+            pushed: [0; 3],
+            waits: 0,
+            times: SubmissionTimes::default(),
+            // A device that is polled has no timers; waiting for it ends by itself.
+            needs_tick: !setup.hipri,
+            is_abandoned: false,
+            flush,
+            places,
+            files: PhantomData,
+        })
     }
 
     /// Whether the kernel knows the buffers beforehand.
@@ -128,6 +162,19 @@ impl<'f> Ring<'f> {
         unsafe { self.ring.submission().push(&entry) }.expect("there is room for one more");
         self.buffers.memory.lend(tag);
         self.in_flight += 1;
+        match request.op {
+            Op::Read => self.pushed[0] += 1,
+            Op::Write => self.pushed[1] += 1,
+            Op::Trim => self.pushed[2] += 1,
+            Op::Flush => {}
+        }
+        if let Some(most) = self.batch.submit {
+            self.unsubmitted += 1;
+            if self.unsubmitted >= most {
+                self.unsubmitted = 0;
+                self.enter(0)?;
+            }
+        }
         Ok(())
     }
 
@@ -171,22 +218,48 @@ impl<'f> Ring<'f> {
 
     /// Adds to `done` what has been completed: at least one request.
     pub fn wait(&mut self, done: &mut Vec<UringCompletion>) -> Result<(), Errno> {
-        assert!(self.in_flight > 0, "waiting for nothing would never end");
-        match self.share() {
-            1 => self.enter(1)?,
-            share => self.enter_within(share, SLACK)?,
+        let before = done.len();
+        while done.len() == before {
+            self.wait_until_tick(done)?;
         }
+        Ok(())
+    }
+
+    /// Submits what was pushed and waits for the first completion, or as many as were asked for; adds to `done` all that
+    /// are there then. Nothing may be within about a [`TICK`].
+    pub fn wait_until_tick(&mut self, done: &mut Vec<UringCompletion>) -> Result<(), Errno> {
+        assert!(self.in_flight > 0, "waiting for nothing would never end");
+        if self.needs_tick && !self.ring.submission().is_full() {
+            let tick = opcode::Timeout::new(&raw const TICK_TIME).build().user_data(TICK_DATA);
+            // SAFETY: the time that the entry points to is a constant.
+            unsafe { self.ring.submission().push(&tick) }.expect("there is room for one more");
+            self.needs_tick = false;
+        }
+        self.waits = self.waits.wrapping_add(1);
+        if self.waits.is_multiple_of(TIMED_EACH) {
+            self.submit_timed()?;
+        }
+        self.enter(self.batch.complete_min.clamp(1, self.in_flight) as usize)?;
         self.reap(done);
         Ok(())
     }
 
-    /// How many completions are worth a wake-up: one in a shallow queue, where each of them lets the next request
-    /// start, and a share of those in flight in a deep one, where the others keep the drive busy.
-    fn share(&self) -> usize {
-        match self.ring.params().is_feature_min_timeout() {
-            true => (self.in_flight / SHARE).clamp(1, BATCH_MAX) as usize,
-            false => 1,
+    /// Submits what was pushed by a call of its own, and notes how long that takes.
+    #[cold]
+    fn submit_timed(&mut self) -> Result<(), Errno> {
+        let began = Instant::now();
+        self.enter(0)?;
+        let took = Nanos::from_std(began.elapsed());
+        let SubmissionTimes { read, write, trim } = &mut self.times;
+        for (times, count) in [read, write, trim].into_iter().zip(self.pushed) {
+            times.record(took, count.into());
         }
+        Ok(())
+    }
+
+    /// How long submissions took, of those that were timed.
+    pub fn submission(&self) -> SubmissionTimes {
+        self.times
     }
 
     /// Adds to `done` what has been completed within `patience`, if anything; returns with the first of it.
@@ -208,13 +281,26 @@ impl<'f> Ring<'f> {
     }
 
     fn reap(&mut self, done: &mut Vec<UringCompletion>) {
-        for entry in self.ring.completion() {
+        self.unsubmitted = 0;
+        self.pushed = [0; 3];
+        let most = self.batch.complete_max.map_or(usize::MAX, |most| most as usize);
+        for entry in self.ring.completion().take(most) {
+            if entry.user_data() == TICK_DATA {
+                // A kernel without timers is not asked again.
+                self.needs_tick = entry.result() == -libc::ETIME;
+                continue;
+            }
             let result = u32::try_from(entry.result()).map_err(|_| Errno::from_raw_os_error(-entry.result()));
             let tag = Tag(entry.user_data() as u32);
             self.buffers.memory.give_back(tag);
             done.push(UringCompletion { tag, result });
             self.in_flight -= 1;
         }
+    }
+
+    /// Has nobody wait any more for what is in flight, which the device does not answer.
+    pub fn abandon(&mut self) {
+        self.is_abandoned = true;
     }
 
     /// Submits what was pushed and waits for so many completions.
@@ -225,14 +311,6 @@ impl<'f> Ring<'f> {
             }
         }
         Ok(())
-    }
-
-    /// The same, but after `slack` one is enough.
-    fn enter_within(&self, completions: usize, slack: Duration) -> Result<(), Errno> {
-        // Without a limit to the whole wait the kernel takes the slack for one.
-        let limit = types::Timespec::new().sec(1);
-        let slack = types::SubmitArgs::new().min_wait_usec(slack.as_micros() as u32).timespec(&limit);
-        self.enter_until(completions, &slack)
     }
 
     /// Submits what was pushed and waits for so many completions, or until the time is over.
@@ -250,8 +328,9 @@ impl Drop for Ring<'_> {
     fn drop(&mut self) {
         let mut done = Vec::new();
         while self.in_flight > 0 {
-            if self.wait(&mut done).is_err() {
-                // Lost requests may still use the buffers: better to leak them than to reuse them.
+            if self.is_abandoned || self.wait(&mut done).is_err() {
+                // Lost requests may still use the buffers: better to leak them than to reuse them. The kernel takes the
+                // ring down by itself once the last of them has ended.
                 std::mem::forget(std::mem::take(&mut self.buffers.memory.pages));
                 return;
             }
@@ -401,7 +480,8 @@ mod tests {
     use super::*;
 
     const CONTENT: Content = Content { seed: Seed::new(7), compressible: 0, duplicates: 0, stamp: None };
-    const SETUP: Setup = Setup { deferred: true, hipri: false, sqthread_poll: false, data_flushes: false };
+    const SETUP: Setup =
+        Setup { deferred: true, hipri: false, sqthread_poll: false, data_flushes: false, batch: Batch::DEFAULT };
 
     fn write(at: u64, sectors: u32) -> Request {
         Request::new(Op::Write, Lba::new(at), sectors)

@@ -18,10 +18,13 @@ use crate::part::Part;
 use crate::real::uring_error;
 use crate::threads::Threads;
 use crate::uring::{Ring, Setup, SetupError, UringCompletion};
-use crate::{Clock, Cpu, Handover, Measurement, Method, RealError, Target};
+use crate::{Clock, Cpu, Handover, Measurement, Method, Missing, RealError, SubmissionTimes, Target};
 
 /// The longest that a worker sleeps before it looks whether the run has been given up.
 const NAP: Duration = Duration::from_millis(250);
+
+/// Since when a tag's request counts that has none.
+const IDLE: Nanos = Nanos::MAX;
 
 /// What the workers of a run share.
 pub(crate) struct SharedRun<'r> {
@@ -101,16 +104,34 @@ impl SubmissionQueue<'_> {
         }
     }
 
-    fn wait(&mut self, done: &mut Vec<UringCompletion>) -> Result<(), Errno> {
+    /// Adds to `done` what has been completed; nothing where nothing is for about a second.
+    fn wait_until_tick(&mut self, done: &mut Vec<UringCompletion>) -> Result<(), Errno> {
         match self {
-            Self::Ring(ring) => return ring.wait(done),
-            Self::Threads(threads) => threads.wait(done),
+            Self::Ring(ring) => return ring.wait_until_tick(done),
+            Self::Threads(threads) => threads.wait_until_tick(done),
             Self::Discards(discards) => discards.wait(done),
         }
         Ok(())
     }
 
-    /// The same, but within `patience` if nothing is completed before.
+    /// How long submissions took; none where a request is carried out by whoever submits it.
+    fn submission(&self) -> Option<SubmissionTimes> {
+        match self {
+            Self::Ring(ring) => Some(ring.submission()),
+            Self::Threads(_) | Self::Discards(_) => None,
+        }
+    }
+
+    /// Has nobody wait any more for what is in flight. A queue that waits for each request by itself has nothing in flight.
+    fn abandon(&mut self) {
+        match self {
+            Self::Ring(ring) => ring.abandon(),
+            Self::Threads(threads) => threads.abandon(),
+            Self::Discards(_) => {}
+        }
+    }
+
+    /// The same within `patience`.
     fn wait_for(&mut self, done: &mut Vec<UringCompletion>, patience: Duration) -> Result<(), Errno> {
         match self {
             Self::Ring(ring) => return ring.wait_for(done, patience),
@@ -130,13 +151,15 @@ pub(crate) struct Worker<'r> {
     /// The request that is made next, where it had to be looked at before it could be submitted.
     peeked: Option<Request>,
     pace: Pace,
-    /// The time that each tag's latency counts from, and what it does.
+    /// The time that each tag's latency counts from, which is [`IDLE`] for one that is not in flight, and what it does.
     flights: Vec<(Nanos, Request)>,
     /// When each tag was submitted, where its latency counts from another time; empty elsewhere.
     submitted: Vec<Nanos>,
     /// Where the last write went, on a target of several files; none on a single one.
     written: Option<Lba>,
     in_flight: u32,
+    /// Since when the run is over and nothing has been completed.
+    silent_from: Option<Nanos>,
     requests_left: u64,
     /// What every block should hold; none where nobody looks.
     ledger: Option<Box<Ledger>>,
@@ -175,10 +198,11 @@ impl<'r> Worker<'r> {
             stream,
             peeked: None,
             pace: Pace::new(workload, index, seed, Nanos::ZERO),
-            flights: vec![(Nanos::ZERO, Request::FLUSH); depth as usize],
+            flights: vec![(IDLE, Request::FLUSH); depth as usize],
             submitted: if workload.counts_from_arrival() { vec![Nanos::ZERO; depth as usize] } else { Vec::new() },
             written: (target.count() > 1).then(|| Lba::at(start)),
             in_flight: 0,
+            silent_from: None,
             requests_left,
             counts_flushes: u64::from(workload.replay.is_some()),
             ledger,
@@ -204,7 +228,8 @@ impl<'r> Worker<'r> {
             record.add(kept);
         }
         ended?;
-        self.measurement.cpu = Some(Cpu { handover: self.handover, ..Cpu::default() });
+        self.measurement.cpu =
+            Some(Cpu { handover: self.handover, submission: self.queue.submission(), ..Cpu::default() });
         Ok(self.take_measurement())
     }
 
@@ -236,10 +261,9 @@ impl<'r> Worker<'r> {
                 (next, _) = (after, free.pop());
                 self.launch(tag, read, now())?;
             }
-            if self.in_flight == 0 {
+            if self.in_flight == 0 || !self.wait(&mut done, &now)? {
                 break;
             }
-            self.queue.wait(&mut done).map_err(uring_error)?;
             let now = now();
             self.count(&done);
             for done in done.drain(..) {
@@ -263,8 +287,7 @@ impl<'r> Worker<'r> {
             self.submit(tag, first, first)?;
         }
         let mut done = Vec::with_capacity(self.flights.len());
-        while self.in_flight > 0 {
-            self.queue.wait(&mut done).map_err(uring_error)?;
+        while self.in_flight > 0 && self.wait(&mut done, &now)? {
             let now = now();
             self.count(&done);
             for done in done.drain(..) {
@@ -285,7 +308,7 @@ impl<'r> Worker<'r> {
                     let patience = wake.since(now()).to_std().min(NAP);
                     self.queue.wait_for(&mut done, patience).map_err(uring_error)?;
                 }
-                None if self.in_flight > 0 => self.queue.wait(&mut done).map_err(uring_error)?,
+                None if self.in_flight > 0 && self.wait(&mut done, &now)? => {}
                 None => break,
             }
             let now = now();
@@ -327,6 +350,47 @@ impl<'r> Worker<'r> {
             free.pop();
         }
         Ok(None)
+    }
+
+    /// Waits for completions; false where the run is over and the device has not answered for as long as it is given. What
+    /// is missing then has failed.
+    fn wait(&mut self, done: &mut Vec<UringCompletion>, now: &impl Fn() -> Nanos) -> Result<bool, RealError> {
+        loop {
+            self.queue.wait_until_tick(done).map_err(uring_error)?;
+            if !done.is_empty() {
+                self.silent_from = None;
+                return Ok(true);
+            }
+            let now = now();
+            let is_over = self.shared.over.load(Ordering::Relaxed) || self.shared.target.is_stopped();
+            if is_over || now >= self.shared.deadline {
+                // Silence counts from the end of the run: a stall before it may yet end.
+                let silent_from = *self.silent_from.get_or_insert(now);
+                if now.since(silent_from) >= self.shared.target.patience() {
+                    self.give_up(now);
+                    return Ok(false);
+                }
+            }
+        }
+    }
+
+    /// Counts what is in flight as failed, and waits for it no longer.
+    #[cold]
+    fn give_up(&mut self, now: Nanos) {
+        self.queue.abandon();
+        let missing = self.flights.iter().enumerate().filter(|(_, (since, _))| *since != IDLE);
+        for (tag, (since, request)) in missing {
+            let since = *self.submitted.get(tag).unwrap_or(since);
+            let part = self.shared.target.part_at(request.lba.offset());
+            self.measurement.failures.record_missing(Missing {
+                op: request.op,
+                offset: request.lba.offset() - part.start,
+                length: request.bytes(),
+                waited: now.since(since),
+            });
+            self.in_flight -= 1;
+        }
+        assert_eq!(self.in_flight, 0, "what is in flight has a tag");
     }
 
     /// The request that is made next.
@@ -373,7 +437,7 @@ impl<'r> Worker<'r> {
     }
 
     fn finish(&mut self, done: UringCompletion, now: Nanos) -> Result<(), RealError> {
-        let (since, request) = self.flights[done.tag.0 as usize];
+        let (since, request) = std::mem::replace(&mut self.flights[done.tag.0 as usize], (IDLE, Request::FLUSH));
         self.in_flight -= 1;
         let (op, length) = (request.op, request.bytes());
         match done.result {
@@ -481,9 +545,15 @@ fn queue<'r>(shared: &SharedRun<'r>, index: u32) -> Result<(SubmissionQueue<'r>,
     let submission = target.submission();
     let attempt = |method| {
         let deferred = method == Method::Deferred;
-        let setup = Setup { deferred, hipri: submission.hipri, sqthread_poll: submission.sqthread_poll, data_flushes };
+        let setup = Setup {
+            deferred,
+            hipri: submission.hipri,
+            sqthread_poll: submission.sqthread_poll,
+            data_flushes,
+            batch: submission.batch,
+        };
         let made = match method {
-            Method::Threads => Threads::new(target.files(), depth, buffer, content, data_flushes)
+            Method::Threads => Threads::new(target.files(), depth, buffer, content, data_flushes, submission.batch)
                 .map(|threads| SubmissionQueue::Threads(Box::new(threads))),
             _ => Ring::new(target.files(), depth, buffer, content, setup)
                 .map(|ring| SubmissionQueue::Ring(Box::new(ring))),

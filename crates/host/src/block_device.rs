@@ -69,6 +69,22 @@ impl BlockDevice {
         names(&self.directory.join("holders"))
     }
 
+    /// The whole device that it is, or is a partition of.
+    #[must_use]
+    pub fn whole_device(&self) -> Self {
+        let directory = self.whole().to_owned();
+        let numbers = word(&directory.join("dev"));
+        let number = numbers.and_then(|text| {
+            let (major, minor) = text.split_once(':')?;
+            Some((major.parse().ok()?, minor.parse().ok()?))
+        });
+        let name = directory.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+        match (name, number) {
+            (Some(name), Some(number)) => Self { name, number, directory },
+            _ => self.clone(),
+        }
+    }
+
     /// What it has done since the machine was started; none where the kernel counts nothing.
     pub fn counters(&self) -> Option<DiskCounters> {
         DiskCounters::parse(&word(&self.directory.join("stat"))?)

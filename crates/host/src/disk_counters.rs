@@ -17,6 +17,16 @@ pub struct DiskCounters {
     pub in_flight: u64,
     /// For how long it had something to do.
     pub busy: Nanos,
+    /// Requests to read that were joined to others on their way.
+    pub reads_merged: u64,
+    /// The same to write.
+    pub writes_merged: u64,
+    /// How long requests to read took, all together.
+    pub read_time: Nanos,
+    /// The same to write.
+    pub write_time: Nanos,
+    /// How long requests of all kinds took, all together.
+    pub queued: Nanos,
     /// Flushes of its cache; none where the kernel does not count them.
     pub flushes: Option<u64>,
 }
@@ -25,7 +35,21 @@ impl DiskCounters {
     /// Source: Linux, Documentation/block/stat.rst; sectors there are of 512 bytes whatever the device.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let fields: Vec<u64> = text.split_whitespace().map(|field| field.parse().ok()).collect::<Option<_>>()?;
-        let [reads, _, sectors_read, _, writes, _, sectors_written, _, in_flight, busy, ..] = fields[..] else {
+        let [
+            reads,
+            reads_merged,
+            sectors_read,
+            read_time,
+            writes,
+            writes_merged,
+            sectors_written,
+            write_time,
+            in_flight,
+            busy,
+            queued,
+            ..,
+        ] = fields[..]
+        else {
             return None;
         };
         Some(Self {
@@ -35,6 +59,11 @@ impl DiskCounters {
             written: Bytes::from_sectors(sectors_written),
             in_flight,
             busy: Nanos::from_millis(busy),
+            reads_merged,
+            writes_merged,
+            read_time: Nanos::from_millis(read_time),
+            write_time: Nanos::from_millis(write_time),
+            queued: Nanos::from_millis(queued),
             flushes: fields.get(15).copied().filter(|_| fields.len() >= 17),
         })
     }
@@ -49,6 +78,11 @@ impl DiskCounters {
             written: bytes(self.written, earlier.written),
             in_flight: self.in_flight,
             busy: self.busy.since(earlier.busy),
+            reads_merged: self.reads_merged.saturating_sub(earlier.reads_merged),
+            writes_merged: self.writes_merged.saturating_sub(earlier.writes_merged),
+            read_time: self.read_time.since(earlier.read_time),
+            write_time: self.write_time.since(earlier.write_time),
+            queued: self.queued.since(earlier.queued),
             flushes: self.flushes.map(|flushes| flushes.saturating_sub(earlier.flushes.unwrap_or_default())),
         }
     }
@@ -69,6 +103,11 @@ mod tests {
             written: Bytes::from_kib(400),
             in_flight: 7,
             busy: Nanos::from_millis(31),
+            reads_merged: 3,
+            writes_merged: 0,
+            read_time: Nanos::from_millis(40),
+            write_time: Nanos::from_millis(12),
+            queued: Nanos::from_millis(52),
             flushes: Some(9),
         };
         assert_eq!(now, expected);
@@ -76,6 +115,10 @@ mod tests {
         assert_eq!((older.flushes, DiskCounters::parse("1 2 3")), (None, None));
         let done = now.since(older);
         assert_eq!((done.reads, done.read, done.in_flight), (100, Bytes::from_kib(512), 7));
+        assert_eq!(
+            (done.reads_merged, done.read_time, done.queued),
+            (3, Nanos::from_millis(40), Nanos::from_millis(50))
+        );
         assert_eq!((done.busy, done.flushes), (Nanos::from_millis(30), Some(9)));
     }
 }

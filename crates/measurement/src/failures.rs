@@ -1,8 +1,9 @@
 //! Requests that failed while the run went on.
 
+use std::fmt;
 use std::str::FromStr;
 
-use block::Op;
+use block::{Bytes, Nanos, Op};
 use serde::{Deserialize, Serialize};
 
 /// What a failed request means for the run.
@@ -36,11 +37,45 @@ pub struct Failure {
     pub errno: Option<i32>,
     /// How many.
     pub count: u64,
+    /// The request, where it is one that was never answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Missing>,
 }
+
+/// A request that the device had not answered when the run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    /// What it was to do.
+    pub op: Op,
+    /// Where in its file or device it begins.
+    pub offset: Bytes,
+    /// How much data it concerns.
+    pub length: Bytes,
+    /// For how long it had been in flight.
+    pub waited: Nanos,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { op, offset, length, waited } = self;
+        match op {
+            Op::Flush => write!(f, "flush, after {waited}"),
+            _ => write!(f, "{op} of {length} at offset {}, after {waited}", offset.get()),
+        }
+    }
+}
+
+/// The reason of a request that was never answered, as Linux numbers it.
+const ETIMEDOUT: i32 = 110;
+/// So many of these are named; the rest are counted.
+const NAMED: usize = 10;
 
 impl Failure {
     /// The reason in words.
     pub fn reason(&self) -> String {
+        if let Some(missing) = self.missing {
+            return format!("no answer to the {missing}");
+        }
         let reason = |errno: i32| std::io::Error::from_raw_os_error(errno).to_string();
         self.errno.map_or_else(|| "short transfer".to_owned(), reason)
     }
@@ -53,11 +88,19 @@ pub struct Failures(Vec<Failure>);
 impl Failures {
     /// Adds a request that failed; without the system's number of the reason it moved less than was asked.
     pub fn record(&mut self, op: Op, errno: Option<i32>) {
-        self.add(Failure { op, errno, count: 1 });
+        self.add(Failure { op, errno, count: 1, missing: None });
+    }
+
+    /// Adds a request that was never answered.
+    pub fn record_missing(&mut self, missing: Missing) {
+        self.add(Failure { op: missing.op, errno: Some(ETIMEDOUT), count: 1, missing: Some(missing) });
     }
 
     fn add(&mut self, failure: Failure) {
-        let same = self.0.iter_mut().find(|known| (known.op, known.errno) == (failure.op, failure.errno));
+        let named = self.0.iter().filter(|known| known.missing.is_some()).count();
+        let failure = Failure { missing: failure.missing.filter(|_| named < NAMED), ..failure };
+        let kind = |failure: &Failure| (failure.op, failure.errno, failure.missing);
+        let same = self.0.iter_mut().find(|known| kind(known) == kind(&failure) && known.missing.is_none());
         match same {
             Some(known) => known.count += failure.count,
             None => self.0.push(failure),
@@ -86,8 +129,11 @@ impl Failures {
 
     /// How many failed of each kind and for what reason: `3 writes: No space left on device (os error 28)`.
     pub fn words(&self) -> String {
-        let each = self.0.iter().map(|failure| format!("{} {}s: {}", failure.count, failure.op, failure.reason()));
-        each.collect::<Vec<_>>().join("; ")
+        let words = |failure: &Failure| match failure.missing {
+            Some(_) => failure.reason(),
+            None => format!("{} {}s: {}", failure.count, failure.op, failure.reason()),
+        };
+        self.0.iter().map(words).collect::<Vec<_>>().join("; ")
     }
 
     /// What is to be said of them; none if none failed.
@@ -118,5 +164,30 @@ mod tests {
         let said = all.finding().unwrap();
         assert!(said.contains("8 requests failed") && said.contains("6 writes: No space left"), "{said}");
         assert!(said.contains("2 reads: short transfer"), "{said}");
+    }
+
+    #[test]
+    fn requests_that_were_never_answered_are_named_up_to_ten_of_them() {
+        let missing = |place: u64| Missing {
+            op: Op::Read,
+            offset: Bytes::from_kib(4 * place),
+            length: Bytes::from_kib(4),
+            waited: Nanos::from_secs(61),
+        };
+        let (mut one, mut other) = (Failures::default(), Failures::default());
+        (0..7).for_each(|place| one.record_missing(missing(place)));
+        (7..15).for_each(|place| other.record_missing(missing(place)));
+        one.merge(&other);
+        assert_eq!((one.total(), one.iter().count()), (15, 11));
+        let said = one.finding().unwrap();
+        assert!(
+            said.contains("15 requests failed (no answer to the read of 4 KiB at offset 0, after 61 s; "),
+            "{said}"
+        );
+        assert!(said.contains("; 5 reads: Connection timed out"), "{said}");
+        let stored = serde_json::to_string(&one).unwrap();
+        assert_eq!(serde_json::from_str::<Failures>(&stored).unwrap(), one);
+        let before = r#"[{"op":"read","errno":5,"count":2}]"#;
+        assert_eq!(serde_json::from_str::<Failures>(before).unwrap().total(), 2, "as it was stored before");
     }
 }

@@ -9,13 +9,15 @@ struct Readme;
 
 mod failures;
 mod handover;
+mod hardware;
 mod measured;
 mod run;
 mod trial;
 mod verified;
 
-pub use failures::{Failure, Failures, OnError};
+pub use failures::{Failure, Failures, Missing, OnError};
 pub use handover::{Handover, Method};
+pub use hardware::{DiskUse, SubmissionTimes, TimesSum};
 pub use host::power::Consumption;
 pub use measured::{Clock, Cpu, Flow, Measurement, TICK, TICKS_MAX, Tick};
 pub use run::{Counted, Filter, Listed, Run, RunId, RunState};

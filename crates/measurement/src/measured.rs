@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Bins, Histogram};
 use workload::Workload;
 
-use crate::{Consumption, Failures, Handover, Verified};
+use crate::{Consumption, DiskUse, Failures, Handover, SubmissionTimes, Verified};
 
 /// The length of an interval of [`Measurement::series`].
 pub const TICK: Nanos = Nanos::from_secs(1);
@@ -161,7 +161,7 @@ impl Tick {
 }
 
 /// What a run took of the host, and how requests were handed to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
     /// In the program.
     pub user: Nanos,
@@ -179,6 +179,12 @@ pub struct Cpu {
     /// For how long the program did not run at all although it would have: it was suspended, or had no processor.
     #[serde(default)]
     pub halted: Nanos,
+    /// How long submissions took; none where that was not timed.
+    #[serde(default)]
+    pub submission: Option<SubmissionTimes>,
+    /// What the devices beneath the target did; none where the kernel does not say.
+    #[serde(default)]
+    pub disks: Vec<DiskUse>,
 }
 
 impl Cpu {
@@ -189,7 +195,7 @@ impl Cpu {
 
     /// What has been added since `before`.
     #[must_use]
-    pub fn since(self, before: Self) -> Self {
+    pub fn since(self, before: &Self) -> Self {
         Self {
             user: self.user.since(before.user),
             system: self.system.since(before.system),
@@ -197,16 +203,22 @@ impl Cpu {
             switches_involuntary: self.switches_involuntary - before.switches_involuntary,
             handover: self.handover,
             halted: self.halted.since(before.halted),
+            submission: self.submission,
+            disks: self.disks,
         }
     }
 
     /// Adds what another worker or another run took.
-    pub fn add(&mut self, other: Self) {
+    pub fn add(&mut self, other: &Self) {
         self.user += other.user;
         self.system += other.system;
         self.switches_voluntary += other.switches_voluntary;
         self.switches_involuntary += other.switches_involuntary;
         self.halted += other.halted;
+        DiskUse::add_all(&mut self.disks, &other.disks);
+        if let Some(submission) = &other.submission {
+            self.submission.get_or_insert_default().add(submission);
+        }
         self.handover = match (self.handover, other.handover) {
             (Some(mine), Some(theirs)) => Some(mine.lesser(theirs)),
             (mine, theirs) => mine.or(theirs),
@@ -291,7 +303,7 @@ impl Measurement {
         }
         self.elapsed = self.elapsed.max(other.elapsed);
         self.merge_doubts(other);
-        if let Some(cpu) = other.cpu {
+        if let Some(cpu) = &other.cpu {
             self.cpu.get_or_insert_default().add(cpu);
         }
     }
@@ -305,7 +317,7 @@ impl Measurement {
         self.series.extend_from_slice(&next.series);
         self.elapsed += next.elapsed;
         self.merge_doubts(next);
-        if let Some(next) = next.cpu {
+        if let Some(next) = &next.cpu {
             self.cpu.get_or_insert_default().add(next);
         }
         self.drive = match (self.drive, next.drive) {
@@ -338,7 +350,7 @@ impl Measurement {
     /// Doubts about the host's part in it: whether it was the limit, and whether it did its work in a lesser way.
     /// All workers of all jobs together can keep so many `cores` busy.
     pub fn host_findings(&self, cores: u32) -> Vec<String> {
-        let Some(cpu) = self.cpu else { return Vec::new() };
+        let Some(cpu) = &self.cpu else { return Vec::new() };
         let busy = cpu.total().as_secs_f64() / (self.elapsed.as_secs_f64() * f64::from(cores));
         let limit = (self.elapsed >= TELLING && busy >= HOST_LIMIT).then(|| {
             format!(

@@ -72,7 +72,7 @@ pub fn insert(
             ":trim_bytes": measurement.trim.bytes.get() as i64,
             ":trim_latency": seal(measurement.trim.latency.to_bytes()),
             ":series": seal(series::encode(&measurement.series)),
-            ":cpu": measurement.cpu.map(|cpu| json(serde_json::to_string(&cpu))),
+            ":cpu": measurement.cpu.as_ref().map(|cpu| json(serde_json::to_string(cpu))),
             ":drive": measurement.drive.map(|drive| json(serde_json::to_string(&drive))),
             ":flushes": measurement.flush.requests as i64,
             ":flush_latency":

@@ -1,5 +1,6 @@
 //! The crate's public promise, in one program.
 
+mod hang;
 mod mutated;
 mod nbd;
 mod scratch;

@@ -13,7 +13,7 @@ use drive::preset::Preset;
 use testkit::process::again;
 
 /// Whether drives can be attached on this machine; otherwise the reason is said.
-fn can_attach() -> bool {
+pub fn can_attach() -> bool {
     let missing = [
         (!rustix::process::geteuid().is_root(), "attaching needs root"),
         (!Path::new("/dev/fuse").exists(), "there is no /dev/fuse"),

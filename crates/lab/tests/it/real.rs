@@ -119,3 +119,25 @@ fn rounds_of_reads_may_begin_with_writes() {
     carry_out(&format!("{rounds}pre-writes = \"200ms\"\n"), &path, &sized(Bytes::from_kib(16)));
     assert_eq!(written(&path, 1), [true]);
 }
+
+#[test]
+fn a_fill_of_several_files_writes_each_to_its_end_and_leaves_those_alone_that_were_written() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let paths = ["a", "b", "c"].map(|name| directory.path().join(name));
+    carry_out(FILL, &paths[0], &sized(Bytes::from_kib(100)));
+    let before = fs::read(&paths[0]).unwrap();
+    let parts: Vec<(&Path, Access)> = paths.iter().map(|path| (path.as_path(), sized(Bytes::from_kib(100)))).collect();
+    let plan = plan::parse(&format!("name = \"p\"\nrepeats = 1\n{FILL}"), PlanLength::Full).unwrap();
+    let mut store = Store::open(&directory.path().join("store.sqlite")).unwrap();
+    let mut subject = Real::new(Target::open_parts(&parts).unwrap());
+    let plan = plan.on(subject.capacity());
+    let run = support::begin(&mut store, &plan, "a:b:c", None);
+    let store = Mutex::new(store);
+    Session::new(&store, run, &plan, Seed::new(2), &Silent).unwrap().carry_out(&mut subject, true).unwrap();
+    assert_eq!(fs::read(&paths[0]).unwrap(), before);
+    for path in &paths[1..] {
+        let content = fs::read(path).unwrap();
+        assert_eq!(content.len(), 100 << 10);
+        assert!(content.chunks(4096).all(|page| page.iter().any(|byte| *byte != 0)), "{}", path.display());
+    }
+}

@@ -56,8 +56,8 @@ pub(super) fn fields(single: &Single, direction: &str, flow: &Flow) -> Vec<(&'st
         ("latency_p99_9_ns", percentile(99.9)),
         ("latency_p99_99_ns", percentile(99.99)),
         ("latency_max_ns", latency.max().as_nanos().to_string()),
-        ("cpu_user_ns", given(measurement.cpu.map(|cpu| cpu.user.as_nanos()))),
-        ("cpu_system_ns", given(measurement.cpu.map(|cpu| cpu.system.as_nanos()))),
+        ("cpu_user_ns", given(measurement.cpu.as_ref().map(|cpu| cpu.user.as_nanos()))),
+        ("cpu_system_ns", given(measurement.cpu.as_ref().map(|cpu| cpu.system.as_nanos()))),
     ];
     known.into_iter().chain(own).chain([("findings", single.findings.join(" "))]).collect()
 }

@@ -76,7 +76,7 @@ impl<'a> MeasurementDocument<'a> {
             flush: Direction::of(single, &measurement.flush),
             series_interval_ns: TICK.as_nanos(),
             series: measurement.series.iter().map(IntervalDocument::of).collect(),
-            cpu: measurement.cpu.map(Processor::of),
+            cpu: measurement.cpu.as_ref().map(Processor::of),
             failed: Failed::all(&measurement.failures),
             verified: measurement.verified.as_ref().map(Checked::of),
             drive: measurement.drive.as_ref().map(|drive| DriveDocument::of(drive, measurement.elapsed)),
@@ -250,8 +250,8 @@ struct Processor {
 }
 
 impl Processor {
-    fn of(cpu: Cpu) -> Self {
-        let Cpu { user, system, switches_voluntary, switches_involuntary, handover, halted } = cpu;
+    fn of(cpu: &Cpu) -> Self {
+        let Cpu { user, system, switches_voluntary, switches_involuntary, handover, halted, .. } = *cpu;
         let [user_ns, system_ns, halted_ns] = [user, system, halted].map(Nanos::as_nanos);
         Self { user_ns, system_ns, switches_voluntary, switches_involuntary, handover, halted_ns }
     }

@@ -102,6 +102,8 @@ mod tests {
             switches_voluntary: 6_000,
             switches_involuntary: 3_000,
             halted: Nanos::from_millis(20),
+            submission: None,
+            disks: Vec::new(),
             handover: Some(Handover { method: Method::Deferred, registered: true, refusal: None }),
         });
         measurement.drive = Some(Counters {

@@ -162,7 +162,7 @@ fn verified(measurement: &Measurement) -> Option<String> {
 }
 
 fn processor(measurement: &Measurement) -> Option<String> {
-    let cpu = measurement.cpu.filter(|_| measurement.elapsed > Nanos::ZERO)?;
+    let cpu = measurement.cpu.as_ref().filter(|_| measurement.elapsed > Nanos::ZERO)?;
     let share = |time: Nanos| percent(time.as_secs_f64() / measurement.elapsed.as_secs_f64());
     let requests = measurement.requests().max(1) as f64;
     let handed =

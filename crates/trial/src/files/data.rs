@@ -171,7 +171,7 @@ pub(super) fn run(placed: &[(&Target, Workload, Seed)]) -> Result<Vec<Measuremen
 /// What several jobs measured at the same time. Each was given the processor time of the whole process, which is that of
 /// the job that ran the longest.
 pub(super) fn together(measured: Vec<Measurement>) -> Measurement {
-    let cpu: Option<Cpu> = measured.iter().filter_map(|one| one.cpu).max_by_key(Cpu::total);
+    let cpu: Option<Cpu> = measured.iter().filter_map(|one| one.cpu.clone()).max_by_key(Cpu::total);
     let mut all = measured.into_iter();
     let mut first = all.next().expect("there is a job");
     all.for_each(|other| first.merge(&other));

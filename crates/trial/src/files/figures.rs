@@ -37,7 +37,7 @@ pub(super) fn of_transfer(measured: &Measurement, flush: Option<Nanos>) -> Trial
     if !measured.flush.latency.is_empty() {
         figures.extend(latencies("fsync", &measured.flush.latency));
     }
-    if let Some(cpu) = measured.cpu {
+    if let Some(cpu) = &measured.cpu {
         let busy = cpu.total().as_secs_f64();
         figures.push(Figure::less("Processor load", "%", 100.0 * busy / time));
         figures.push(Figure::less("Processor time a request", "s", busy / measured.requests() as f64));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use measurement::{Flow, Measurement, TICK, Tick};
+use measurement::{Flow, Measurement, TICK, Tick, TimesSum};
 use serde::Serialize;
 use stats::Histogram;
 
@@ -77,6 +77,15 @@ impl Direction {
             iops_stddev: iops.deviation,
             iops_samples: iops.count,
         }
+    }
+}
+
+impl Direction {
+    /// The same with how long submissions took.
+    pub(super) fn submitted_in(self, times: &TimesSum) -> Self {
+        let (min, max) = (times.min.as_nanos(), times.max.as_nanos());
+        let (mean, stddev) = (times.mean(), times.deviation());
+        Self { slat_ns: Latency { min, max, mean, stddev, count: times.count, ..Latency::default() }, ..self }
     }
 }
 

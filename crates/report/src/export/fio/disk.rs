@@ -1,7 +1,7 @@
 //! What the drive itself had to do, in fio's words.
 
 use block::Nanos;
-use measurement::Flow;
+use measurement::{DiskUse, Flow};
 use serde::Serialize;
 
 use super::Single;
@@ -21,10 +21,12 @@ pub(super) struct Disk<'a> {
 }
 
 impl<'a> Disk<'a> {
-    /// The simulated drive. A real one's counters are not read, and how long a simulated one was idle is known only
-    /// where each request follows on the one before: in both cases there is none.
+    /// The devices beneath a real target, or the simulated drive. How long that was idle is known only where each request
+    /// follows on the one before; there is none otherwise.
     pub(super) fn of(single: &Single<'a>) -> Vec<Self> {
-        let Some(name) = single.target.strip_prefix("sim:") else { return Vec::new() };
+        let Some(name) = single.target.strip_prefix("sim:") else {
+            return single.measurement.cpu.iter().flat_map(|cpu| &cpu.disks).map(Self::real).collect();
+        };
         let measurement = single.measurement;
         let arrival = &measurement.workload.arrival;
         let pauses = arrival.is_open() || arrival.think > Nanos::ZERO;
@@ -44,6 +46,21 @@ impl<'a> Disk<'a> {
             in_queue: read_ticks + write_ticks + ticks(&measurement.trim) + ticks(&measurement.flush),
             util: 100.0,
         }]
+    }
+
+    fn real(disk: &'a DiskUse) -> Self {
+        let millis = |time: Nanos| time.as_nanos() / 1_000_000;
+        Self {
+            name: &disk.name,
+            read_ios: disk.reads,
+            write_ios: disk.writes,
+            read_merges: disk.reads_merged,
+            write_merges: disk.writes_merged,
+            read_ticks: millis(disk.read_time),
+            write_ticks: millis(disk.write_time),
+            in_queue: millis(disk.queued),
+            util: disk.busy_percent(),
+        }
     }
 }
 

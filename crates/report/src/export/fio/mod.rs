@@ -5,13 +5,14 @@
 //! - `fio version` is `fio-3.33-assay-VERSION`, the form of fio's own development builds: tools that look for
 //!   the prefix or the number find the schema's, people find who measured;
 //! - all workers are one job, as with fio's `group_reporting`;
-//! - latency runs from submission to completion, so `clat_ns` and `lat_ns` are the same and `slat_ns` is empty, as
-//!   under fio's `disable_slat`; with `rate_iops`, `lat_ns` runs from when a request came, which fio's does not;
+//! - latency runs from submission to completion, so `clat_ns` and `lat_ns` are the same; with `rate_iops`, `lat_ns` runs
+//!   from when a request came, which fio's does not; `slat_ns` is of one submission in 64, which is a part of `clat_ns`;
 //! - `bw_*` and `iops_*` describe whole seconds of the series, for all workers together; where requests have
 //!   several sizes, `bw_*` takes their mean;
 //! - `iodepth_level` is the depth that was asked for, which a closed loop keeps;
 //! - `global options` repeats the job's, for some tools look there and others in `job options`;
-//! - `disk_util` has the simulated drive where requests never leave it idle, and nothing otherwise;
+//! - `disk_util` has the whole devices beneath a real target, by the kernel's counters over the time that counts, and a
+//!   simulated drive where requests never leave it idle;
 //! - one key is added, `assay`: seed (as text, for JavaScript's numbers hold no 64 bits), clock, findings, and the keys
 //!   of the schema that are 0 because nothing was measured.
 //!
@@ -145,7 +146,8 @@ impl<'a> Job<'a> {
         let first_error = failures.iter().next().map(|failure| failure.errno.unwrap_or(EIO));
         let busy = elapsed.as_secs_f64() * f64::from(workload.workers);
         let percent = |time: Nanos| if busy > 0.0 { 100.0 * time.as_secs_f64() / busy } else { 0.0 };
-        let cpu = cpu.unwrap_or_default();
+        let cpu = cpu.clone().unwrap_or_default();
+        let submission = cpu.submission.unwrap_or_default();
         let latency = single.measurement.latency();
         let nanosecond = Nanos::from_nanos(1);
         Self {
@@ -155,9 +157,9 @@ impl<'a> Job<'a> {
             eta: 0,
             elapsed: (*elapsed + workload.ramp).as_nanos().div_ceil(1_000_000_000),
             options: options(single),
-            read: Direction::of(single, read, |tick| tick.reads),
-            write: Direction::of(single, write, |tick| tick.writes),
-            trim: Direction::of(single, trim, |tick| tick.trims),
+            read: Direction::of(single, read, |tick| tick.reads).submitted_in(&submission.read),
+            write: Direction::of(single, write, |tick| tick.writes).submitted_in(&submission.write),
+            trim: Direction::of(single, trim, |tick| tick.trims).submitted_in(&submission.trim),
             sync: Sync { total_ios: flush.requests, lat_ns: Latency::of(&flush.latency) },
             job_runtime: elapsed.times(u64::from(workload.workers)).as_nanos() / 1_000_000,
             usr_cpu: percent(cpu.user),

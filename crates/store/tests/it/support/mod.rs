@@ -3,7 +3,7 @@
 use assay_store::NewRun;
 use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
-use measurement::{Clock, Cpu, Handover, Measurement, Method};
+use measurement::{Clock, Cpu, DiskUse, Handover, Measurement, Method, SubmissionTimes, TimesSum};
 use workload::{Pattern, Stop, Workload};
 
 /// A run of a simulated drive.
@@ -54,6 +54,17 @@ pub fn measurement(seed: u64, seconds: u64) -> Measurement {
         switches_involuntary: 4,
         halted: Nanos::ZERO,
         handover: Some(Handover { method: Method::Threads, registered: false, refusal: Some(1) }),
+        submission: Some(SubmissionTimes {
+            read: TimesSum {
+                count: 3,
+                min: Nanos::from_nanos(900),
+                max: Nanos::from_micros(4),
+                total: Nanos::from_micros(6),
+                squares: 17_000_000,
+            },
+            ..SubmissionTimes::default()
+        }),
+        disks: vec![DiskUse { name: "vda".to_owned(), reads: 7, busy: Nanos::from_millis(12), ..DiskUse::default() }],
     });
     measurement.drive =
         Some(Counters { requests: [1, 2, 3, u64::MAX], host_written: Bytes::from_gib(1), ..Counters::default() });

@@ -1,0 +1,44 @@
+//! A device that never answers some requests: a run on it ends all the same.
+
+use assay_attach::registry::Registry;
+use assay_attach::{AttachOptions, Attachment, Fault};
+use block::{Bytes, Nanos, Op, Seed};
+use drive::preset::Preset;
+use engine::{Access, IoEngine, Measurement, Submission, Target, run_real};
+use workload::{Pattern, Stop, Workload};
+
+use crate::scratch::can_attach;
+
+/// From this sector on no read is answered, as far as a test is concerned.
+const DEAD: u64 = 2048;
+
+fn measured(attachment: &Attachment, engine: IoEngine) -> Measurement {
+    let submission = Submission { engine, ..Submission::default() };
+    let patience = Some(Nanos::from_millis(100));
+    let target =
+        Target::open(attachment.device(), &Access { direct: true, submission, patience, ..Access::default() }).unwrap();
+    let stop = Stop::after(Nanos::from_secs(2));
+    let workload = Workload { pattern: Pattern::Read, queue_depth: 4, stop, ..Workload::default() };
+    run_real(&target, &workload, Seed::new(7), &|_| {}).unwrap()
+}
+
+#[test]
+fn a_run_on_a_device_that_does_not_answer_ends_with_what_it_has_and_names_what_is_missing() {
+    if !can_attach() {
+        return;
+    }
+    for engine in [IoEngine::IoUring, IoEngine::Psync] {
+        let drive = Preset::find("x25-m?capacity.user=1GiB").unwrap().build();
+        let fault: Fault = format!("delay=1h@{DEAD}-{}", (1 << 21) - 1).parse().unwrap();
+        let terms = AttachOptions { faults: vec![fault], held: true, ..AttachOptions::default() };
+        let attachment = Attachment::new(&Registry::open().unwrap(), "a drive that hangs", drive, &terms).unwrap();
+        let measured = measured(&attachment, engine);
+        assert_eq!(measured.requests(), DEAD / 8, "{engine:?}");
+        let missing: Vec<_> = measured.failures.iter().map(|failure| failure.missing.unwrap()).collect();
+        let mut places: Vec<Bytes> = missing.iter().map(|missing| missing.offset).collect();
+        places.sort();
+        assert_eq!(places, [1024, 1028, 1032, 1036].map(Bytes::from_kib), "{engine:?}");
+        assert!(missing.iter().all(|missing| (missing.op, missing.length) == (Op::Read, Bytes::from_kib(4))));
+        assert!(missing.iter().all(|missing| missing.waited >= Nanos::from_millis(100)), "{missing:?}");
+    }
+}
