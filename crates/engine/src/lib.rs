@@ -8,6 +8,7 @@
 struct Readme;
 
 mod access;
+mod buffers;
 mod content;
 mod discard;
 mod error;

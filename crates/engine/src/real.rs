@@ -12,8 +12,9 @@ use rustix::io::Errno;
 use stats::Bins;
 use workload::{Invalid, Workload};
 
+use crate::buffers::PAGE;
 use crate::error::errno;
-use crate::uring::{BLOCK_MAX, PAGE};
+use crate::uring::BLOCK_MAX;
 use crate::worker::{SharedRun, Worker};
 use crate::{Clock, Cpu, DiskUse, Job, Lately, Measurement, RealError, Target, kernel, ledger};
 

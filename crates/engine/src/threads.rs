@@ -14,11 +14,12 @@ use rustix::io::{Errno, ReadWriteFlags};
 use workload::Damage;
 
 use crate::Batch;
+use crate::buffers::Buffers;
 use crate::content::Content;
 use crate::error::errno;
 use crate::ledger::ContentMark;
 use crate::part::{Files, Places};
-use crate::uring::{Buffers, SetupError, TICK, UringCompletion};
+use crate::uring::{SetupError, TICK, UringCompletion};
 
 /// The most threads of one worker. A queue that is deeper waits for them.
 const THREADS_MAX: u32 = 256;

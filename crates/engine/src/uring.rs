@@ -8,19 +8,18 @@ use std::time::{Duration, Instant};
 
 use block::{Bytes, Nanos, Op, Request, Tag};
 use io_uring::squeue::Entry;
-use io_uring::{IoUring, opcode, types};
+use io_uring::{EnterFlags, IoUring, opcode, types};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
-use workload::{Damage, Stamp};
+use workload::Damage;
 
-use crate::content::{Content, Fresh, Page};
+use crate::buffers::Buffers;
+use crate::content::Content;
 use crate::error::errno;
 use crate::ledger::ContentMark;
 use crate::part::{Files, Places};
 use crate::{Batch, SubmissionTimes};
 
-/// Buffers are aligned to this, which is at least what any O_DIRECT asks of memory.
-pub(crate) const PAGE: Bytes = Bytes::from_kib(4);
 /// The largest request: one buffer that the kernel takes as registered.
 /// Source: Linux, io_uring/rsrc.c, `io_buffer_validate`: "Arbitrary limit" of 1 GiB.
 pub(crate) const BLOCK_MAX: Bytes = Bytes::from_gib(1);
@@ -70,6 +69,8 @@ pub(crate) struct Setup {
 /// One worker's queue: each tag has a buffer of one block and may have one request in flight.
 pub(crate) struct Ring<'f> {
     ring: IoUring,
+    /// Its number among those that this thread has registered, which spares the kernel to look its descriptor up.
+    registration: Option<u32>,
     buffers: Buffers,
     /// Whether the kernel let the buffers be registered.
     registered: bool,
@@ -118,8 +119,10 @@ impl<'f> Ring<'f> {
         let registered = unsafe { ring.submitter().register_buffers(&slices) }.is_ok();
         let batch = setup.batch;
         let flush = if setup.data_flushes { types::FsyncFlags::DATASYNC } else { types::FsyncFlags::empty() };
+        let registration = register_ring(&ring);
         Ok(Self {
             ring,
+            registration,
             buffers,
             registered,
             block,
@@ -179,7 +182,7 @@ impl<'f> Ring<'f> {
     }
 
     /// Has the kernel take what was pushed: at once, or where a thread of its own takes it, as soon as that has taken some.
-    fn make_room(&self) -> Result<(), Errno> {
+    fn make_room(&mut self) -> Result<(), Errno> {
         self.enter(0)?;
         if !self.ring.params().is_setup_sqpoll() {
             return Ok(());
@@ -303,14 +306,35 @@ impl<'f> Ring<'f> {
         self.is_abandoned = true;
     }
 
-    /// Submits what was pushed and waits for so many completions.
-    fn enter(&self, completions: usize) -> Result<(), Errno> {
-        while let Err(error) = self.ring.submit_and_wait(completions) {
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(errno(&error));
+    /// Submits what was pushed and waits for so many completions, by one call.
+    fn enter(&mut self, completions: usize) -> Result<(), Errno> {
+        loop {
+            let entered = match self.registration {
+                Some(ring) => self.enter_registered(ring, completions),
+                None => self.ring.submit_and_wait(completions).map(drop),
+            };
+            match entered {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result.map_err(|error| errno(&error)),
             }
         }
-        Ok(())
+    }
+
+    /// The same for a ring that is registered, and that no thread of the kernel looks into.
+    fn enter_registered(&mut self, ring: u32, completions: usize) -> io::Result<()> {
+        let submission = self.ring.submission();
+        let (count, overflows) = (submission.len(), submission.cq_overflow());
+        drop(submission);
+        let mut flags = ENTER_REGISTERED_RING;
+        if completions > 0 || overflows || self.ring.params().is_setup_iopoll() {
+            flags |= EnterFlags::GETEVENTS.bits();
+        }
+        let none = std::ptr::null::<libc::sigset_t>();
+        // SAFETY: the call takes the ring's number and no memory; what the entries name is as it was promised when they were
+        // pushed.
+        let entered =
+            unsafe { libc::syscall(libc::SYS_io_uring_enter, ring, count as u32, completions as u32, flags, none, 0) };
+        if entered < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
     /// Submits what was pushed and waits for so many completions, or until the time is over.
@@ -326,12 +350,26 @@ impl<'f> Ring<'f> {
 /// file back, which the kernel would otherwise keep until it comes to take the ring down, after the program's end.
 impl Drop for Ring<'_> {
     fn drop(&mut self) {
+        self.finish();
+        if let Some(number) = self.registration.take() {
+            // Else the thread would keep the ring until it ends.
+            change_registration(
+                &self.ring,
+                UNREGISTER_RING_FDS,
+                &mut RingRegistration { number, ..Default::default() },
+            );
+        }
+    }
+}
+
+impl Ring<'_> {
+    fn finish(&mut self) {
         let mut done = Vec::new();
         while self.in_flight > 0 {
             if self.is_abandoned || self.wait(&mut done).is_err() {
                 // Lost requests may still use the buffers: better to leak them than to reuse them. The kernel takes the
                 // ring down by itself once the last of them has ended.
-                std::mem::forget(std::mem::take(&mut self.buffers.memory.pages));
+                self.buffers.memory.leak();
                 return;
             }
             done.clear();
@@ -339,6 +377,36 @@ impl Drop for Ring<'_> {
         // If it cannot be handed back now, it will be then.
         let _ = self.ring.submitter().unregister_files();
     }
+}
+
+/// A ring's place among those that a thread has registered. Source: Linux, include/uapi/linux/io_uring.h,
+/// `struct io_uring_rsrc_update`.
+#[derive(Default)]
+#[repr(C)]
+struct RingRegistration {
+    number: u32,
+    reserved: u32,
+    descriptor: u64,
+}
+
+/// The same file's `IORING_REGISTER_RING_FDS`, its contrary, and `IORING_ENTER_REGISTERED_RING`.
+const REGISTER_RING_FDS: u32 = 20;
+const UNREGISTER_RING_FDS: u32 = 21;
+const ENTER_REGISTERED_RING: u32 = 1 << 4;
+
+/// Registers the ring with the calling thread; none where the kernel (before 5.18) cannot, or a thread of the kernel's looks
+/// into it, which hardly any call is made for.
+fn register_ring(ring: &IoUring) -> Option<u32> {
+    let mut wanted = RingRegistration { number: u32::MAX, descriptor: ring.as_raw_fd() as u64, ..Default::default() };
+    let registers = !ring.params().is_setup_sqpoll();
+    (registers && change_registration(ring, REGISTER_RING_FDS, &mut wanted)).then_some(wanted.number)
+}
+
+/// Whether the kernel did it.
+fn change_registration(ring: &IoUring, what: u32, wanted: &mut RingRegistration) -> bool {
+    // SAFETY: the kernel reads and writes one such structure.
+    let done = unsafe { libc::syscall(libc::SYS_io_uring_register, ring.as_raw_fd(), what, &raw mut *wanted, 1) };
+    done == 1
 }
 
 fn set_up(depth: u32, setup: Setup) -> io::Result<IoUring> {
@@ -354,120 +422,6 @@ fn set_up(depth: u32, setup: Setup) -> io::Result<IoUring> {
         builder.setup_sqpoll(SQTHREAD_IDLE_MS);
     }
     builder.build(depth)
-}
-
-/// One block a tag with what belongs in it.
-pub(crate) struct Buffers {
-    memory: RegisteredMemory,
-    /// What is new in every write: none where all that is written is zeroes.
-    fresh: Option<Fresh>,
-    /// By what written blocks are known again.
-    stamp: Option<Stamp>,
-}
-
-/// Memory of one block a tag, each starting a page of its own.
-struct RegisteredMemory {
-    /// Owns the memory; after `new` it is reached by `first` alone.
-    pages: Vec<Page>,
-    first: *mut Page,
-    /// Pages a tag.
-    each: usize,
-    /// Which tags' buffers the kernel may read or write.
-    lent: Vec<bool>,
-}
-
-/// The buffer of a tag that no request in flight uses: the only way to its bytes.
-struct Idle<'m> {
-    pages: &'m mut [Page],
-}
-
-// SAFETY: the pointer is into memory that the struct itself owns, and nothing else reaches it.
-unsafe impl Send for RegisteredMemory {}
-
-impl Buffers {
-    /// Buffers for `depth` tags, filled with what follows from `content`; none if there is not enough memory.
-    pub fn new(depth: u32, block: Bytes, content: Option<Content>) -> Option<Self> {
-        let each = block.round_up(PAGE).div(PAGE) as usize;
-        let count = each.checked_mul(depth as usize)?;
-        let mut pages = Vec::new();
-        pages.try_reserve_exact(count).ok()?;
-        pages.resize(count, Page::ZERO);
-        if let Some(content) = content {
-            pages.iter_mut().zip((0..).step_by(512)).for_each(|(page, first)| content.fill(page, first));
-        }
-        let (fresh, stamp) = (content.and_then(Fresh::new), content.and_then(|content| content.stamp));
-        let lent = vec![false; depth as usize];
-        Some(Self { memory: RegisteredMemory { first: pages.as_mut_ptr(), pages, each, lent }, fresh, stamp })
-    }
-
-    /// The first `length` of the only buffer that there is.
-    pub fn bytes(&mut self, length: Bytes) -> &mut [u8] {
-        self.memory.idle(Tag(0)).bytes(length)
-    }
-
-    /// Makes the data of a write new, and known again by its mark.
-    pub fn refresh(&mut self, tag: Tag, request: Request, mark: ContentMark) {
-        if let Some(fresh) = &mut self.fresh {
-            let used = request.bytes().round_up(PAGE).div(PAGE) as usize;
-            fresh.renew(&mut self.memory.idle(tag).pages[..used]);
-        }
-        if let (Some(stamp), ContentMark::Write(generation)) = (self.stamp, mark) {
-            stamp.seal(self.memory.idle(tag).bytes(request.bytes()), request.lba.offset(), generation.into());
-        }
-    }
-
-    /// What is wrong with the data that a read brought.
-    pub fn damage(&mut self, tag: Tag, request: Request, mark: ContentMark) -> Option<Damage> {
-        let (stamp, at) = (self.stamp?, request.lba.offset());
-        let block = self.memory.idle(tag).bytes(request.bytes());
-        match mark {
-            ContentMark::None => None,
-            ContentMark::Write(generation) => stamp.check(block, at, generation.into()).err(),
-            ContentMark::Latest => stamp.check_latest(block, at).err(),
-        }
-    }
-}
-
-impl RegisteredMemory {
-    /// Where the buffer of `tag` begins.
-    fn at(&self, tag: Tag) -> *mut u8 {
-        self.first.wrapping_add(tag.0 as usize * self.each).cast()
-    }
-
-    fn slices(&self, depth: u32, block: Bytes) -> Vec<libc::iovec> {
-        let slice = |tag| libc::iovec { iov_base: self.at(Tag(tag)).cast(), iov_len: block.get() as usize };
-        (0..depth).map(slice).collect()
-    }
-
-    /// The buffer of `tag`, which must not be lent.
-    fn idle(&mut self, tag: Tag) -> Idle<'_> {
-        let first = tag.0 as usize * self.each;
-        assert!(first + self.each <= self.pages.len(), "tag {} has no buffer", tag.0);
-        assert!(!self.lent[tag.0 as usize], "the buffer of tag {} is in flight", tag.0);
-        // SAFETY: a page is plain numbers, all of whose bytes are set, and the assertions keep to those that there are and
-        // that the kernel has given back; `self` is borrowed for as long, so that the buffer is not lent meanwhile.
-        Idle { pages: unsafe { std::slice::from_raw_parts_mut(self.first.wrapping_add(first), self.each) } }
-    }
-
-    /// Has the kernel use the buffer of `tag`, until it is given back.
-    fn lend(&mut self, tag: Tag) {
-        self.lent[tag.0 as usize] = true;
-    }
-
-    /// Takes note that the request that used the buffer of `tag` is completed.
-    fn give_back(&mut self, tag: Tag) {
-        self.lent[tag.0 as usize] = false;
-    }
-}
-
-impl<'m> Idle<'m> {
-    /// Its first bytes.
-    fn bytes(self, length: Bytes) -> &'m mut [u8] {
-        let length = length.get() as usize;
-        assert!(length <= size_of_val(self.pages), "{length} B are more than the buffer has");
-        // SAFETY: a page is plain numbers, and the assertion keeps to those of the slice, which is borrowed for as long.
-        unsafe { std::slice::from_raw_parts_mut(self.pages.as_mut_ptr().cast(), length) }
-    }
 }
 
 #[cfg(test)]

@@ -539,7 +539,7 @@ fn pin(cpus: &[usize]) -> Result<(), RealError> {
 fn queue<'r>(shared: &SharedRun<'r>, index: u32) -> Result<(SubmissionQueue<'r>, Option<Handover>), RealError> {
     let SharedRun { target, workload, seed, .. } = *shared;
     // A trim moves no data: its buffers are as small as can be.
-    let buffer = if workload.pattern.trims() { crate::uring::PAGE } else { workload.block_max() };
+    let buffer = if workload.pattern.trims() { crate::buffers::PAGE } else { workload.block_max() };
     let content = Content::of(workload, seed, index);
     let (depth, data_flushes) = (workload.queue_depth, workload.fdatasync > 0);
     let submission = target.submission();

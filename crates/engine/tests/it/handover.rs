@@ -36,7 +36,7 @@ fn measure(path: &Path, submission: &Submission, direct: bool, workload: &Worklo
 }
 
 fn handover(measurement: &Measurement) -> Handover {
-    measurement.cpu.and_then(|cpu| cpu.handover).unwrap()
+    measurement.cpu.as_ref().and_then(|cpu| cpu.handover).unwrap()
 }
 
 fn psync() -> Submission {

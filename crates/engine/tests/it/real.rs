@@ -359,3 +359,23 @@ fn more_workers_than_a_process_has_room_for_are_refused() {
     let error = measure(&target, &workload).unwrap_err();
     assert!(matches!(error, RealError::TooManyWorkers { workers: 12_000, max } if max > 0), "{error}");
 }
+
+#[test]
+fn the_devices_beneath_a_file_and_the_time_of_submissions_are_part_of_what_was_measured() {
+    let directory = scratch();
+    let target = Target::open(&filled(&directory), &reading()).unwrap();
+    let workload = Workload { pattern: Pattern::RandRead, stop: Stop::after_requests(2000), ..Workload::default() };
+    let cpu = measure(&target, &workload).unwrap().cpu.unwrap();
+    let times = cpu.submission.expect("io_uring is timed");
+    assert_eq!((times.read.count, times.write.count), (2000 / 64, 0), "one submission in 64");
+    assert!(times.read.min > Nanos::ZERO && times.read.min <= times.read.max && times.read.total >= times.read.max);
+    let known = host::BlockDevice::find(fs::metadata(target.path()).unwrap().dev());
+    let names: Vec<&str> = cpu.disks.iter().map(|disk| &disk.name[..]).collect();
+    match known.filter(|device| device.whole_device().counters().is_some()) {
+        Some(device) => {
+            assert_eq!(names, [&device.whole_device().name[..]]);
+            assert!(cpu.disks[0].reads >= 2000 && cpu.disks[0].time > Nanos::ZERO, "{:?}", cpu.disks);
+        }
+        None => assert_eq!(names, [""; 0]),
+    }
+}

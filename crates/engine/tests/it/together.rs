@@ -190,7 +190,7 @@ fn a_brief_job_on_a_file_does_not_end_a_long_one() {
     let measured = run_real_together(&target, &jobs(&[brief, long]), &|_| {}).unwrap();
     let [brief, long] = [measured[0].elapsed, measured[1].elapsed];
     assert!(brief >= Nanos::from_millis(50) && long >= Nanos::from_millis(200), "{brief} and {long}");
-    let cpu = |job: &Measurement| job.cpu.map(|cpu| cpu.user + cpu.system).unwrap();
+    let cpu = |job: &Measurement| job.cpu.as_ref().map(|cpu| cpu.user + cpu.system).unwrap();
     assert!(cpu(&measured[1]) > Nanos::ZERO);
 }
 

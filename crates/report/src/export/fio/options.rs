@@ -12,7 +12,8 @@ const OWN: [&str; 2] = ["name", "filename"];
 /// The workload as fio's options, which are text.
 pub(super) fn options(single: &Single) -> Keys<&'static str, String> {
     let Measurement { workload, clock, cpu, .. } = single.measurement;
-    let by_threads = cpu.as_ref().and_then(|cpu| cpu.handover).is_some_and(|handover| handover.method == Method::Threads);
+    let by_threads =
+        cpu.as_ref().and_then(|cpu| cpu.handover).is_some_and(|handover| handover.method == Method::Threads);
     let engine = match clock {
         Clock::Virtual => "simulated",
         Clock::Real if by_threads => "psync",
