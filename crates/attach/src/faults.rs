@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use block::{Bytes, Lba, Nanos, Op, Request, parse_bytes, parse_duration};
+use block::{Bytes, Lba, Nanos, Op, Request, Status, parse_bytes, parse_duration};
 use thiserror::Error;
 
 /// A fault as it is asked for, such as `read-error@2048-4095` or `delay=50ms every=1000`.
@@ -145,8 +145,8 @@ impl fmt::Display for Fault {
 /// What faults do to a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultEffect {
-    /// It is answered with an error, and does nothing.
-    pub fails: bool,
+    /// How it is answered: with an error, it does nothing.
+    pub status: Status,
     /// It is answered later by this, in the drive's time.
     pub delay: Nanos,
 }
@@ -182,7 +182,9 @@ impl Faults {
             }
             match fault.kind {
                 FaultKind::ReadOnly(after) => {
-                    verdict.fails |= *come + request.bytes().get() > after.get();
+                    if *come + request.bytes().get() > after.get() {
+                        verdict.status = verdict.status.or(Status::WriteFault);
+                    }
                     *come = come.saturating_add(request.bytes().get());
                     continue;
                 }
@@ -196,7 +198,8 @@ impl Faults {
             if come.is_multiple_of(fault.every) {
                 match fault.kind {
                     FaultKind::Delay(time) => verdict.delay += time,
-                    _ => verdict.fails = true,
+                    FaultKind::ReadError => verdict.status = verdict.status.or(Status::UnrecoveredRead),
+                    _ => verdict.status = verdict.status.or(Status::WriteFault),
                 }
             }
         }
@@ -257,7 +260,10 @@ mod tests {
     /// Of reads and writes of eight sectors there, which fail: r, w, or nothing.
     fn failing(faults: &mut Faults, first: u64) -> String {
         let ops = [(Op::Read, "r"), (Op::Write, "w")];
-        ops.iter().filter(|(op, _)| faults.judge(&request(*op, first, 8)).fails).map(|(_, letter)| *letter).collect()
+        ops.iter()
+            .filter(|(op, _)| !faults.judge(&request(*op, first, 8)).status.is_success())
+            .map(|(_, letter)| *letter)
+            .collect()
     }
 
     #[test]

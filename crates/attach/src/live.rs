@@ -31,7 +31,7 @@ pub struct LiveStats {
     /// How long the drive itself took for a request: the median, on the machine's clock.
     #[serde(default)]
     pub own_median: Nanos,
-    /// Requests that were answered with an error, because of a fault that was asked for or the lack of power.
+    /// Requests that were answered with an error: the drive's own, that of a fault that was asked for, or the lack of power.
     #[serde(default)]
     pub failed: u64,
     /// Whether a fault that was asked for has made the drive vanish.

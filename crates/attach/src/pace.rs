@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use block::{Lba, Nanos, Op, Request, Tag};
+use block::{Lba, Nanos, Op, Request, Status, Tag};
 use drive::{Device, Drive, PowerLoss};
 use rustix::time::{ClockId, clock_gettime};
 use stats::Histogram;
@@ -117,8 +117,8 @@ impl<T> Paced<T> {
         self.drive.submit(self.reached, Tag(tag), request);
     }
 
-    /// A request that is to be answered at the machine's time `now`; none if there is none.
-    pub fn due(&mut self, now: Nanos) -> Option<T> {
+    /// A request that is to be answered at the machine's time `now`, and how the drive has ended it; none if there is none.
+    pub fn due(&mut self, now: Nanos) -> Option<(T, Status)> {
         let until = self.to_drive(now);
         // What the drive was not asked for it has not reached: a request may be dated back to before it.
         if self.drive.next_event().is_none_or(|at| at > until) {
@@ -132,7 +132,7 @@ impl<T> Paced<T> {
         self.heard.note((made, done.at, request));
         self.late.record(now.since(self.to_machine(done.at)));
         self.own.record(self.on_machine(done.at.since(made)));
-        Some(asked)
+        Some((asked, done.status))
     }
 
     /// Cuts the drive's power at the machine's time `now`: what it loses, and what will never be due.
@@ -206,7 +206,8 @@ mod tests {
         assert_eq!(paced.due(came), None);
         paced.submit(came, Request::new(Op::Write, Lba::new(0), 8), "write");
         let due = paced.next().unwrap();
-        assert_eq!((paced.due(due - Nanos::from_nanos(1)), paced.due(due)), (None, Some("write")));
+        let early = paced.due(due - Nanos::from_nanos(1));
+        assert_eq!((early, paced.due(due)), (None, Some(("write", Status::Success))));
         due - came
     }
 

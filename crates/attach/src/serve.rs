@@ -29,7 +29,7 @@ pub struct PendingRequest<N> {
     wanted: IoRequest<N>,
     /// How many writes had been answered when it came, which a flush covers.
     covers: u64,
-    /// What faults that were asked for do to it.
+    /// What faults that were asked for do to it, and how the drive has ended it.
     verdict: FaultEffect,
 }
 
@@ -211,7 +211,8 @@ impl<P: Port> Server<P> {
             return Some(self.late.swap_remove(index).1);
         }
         loop {
-            let asked = self.paced.due(now)?;
+            let (mut asked, status) = self.paced.due(now)?;
+            asked.verdict.status = asked.verdict.status.or(status);
             if asked.verdict.delay == Nanos::ZERO {
                 return Some(asked);
             }
@@ -259,7 +260,7 @@ impl<P: Port> Server<P> {
     fn finish(&mut self, asked: PendingRequest<P::Name>) -> Result<(), AttachError> {
         let Self { port, content, undo, data, count, .. } = self;
         let PendingRequest { wanted: IoRequest { name, offset, length, work }, covers, verdict } = asked;
-        if verdict.fails {
+        if !verdict.status.is_success() {
             count.fail();
             return Ok(port.answer(name, Err(Errno::IO))?);
         }

@@ -17,6 +17,7 @@ mod power;
 mod rate;
 mod request;
 mod seed;
+mod status;
 mod suggest;
 pub mod varint;
 
@@ -32,4 +33,5 @@ pub use power::{Energy, Power, Temperature};
 pub use rate::Rate;
 pub use request::{Completion, Op, Request, Tag};
 pub use seed::Seed;
+pub use status::Status;
 pub use suggest::{nearest, suggestion};

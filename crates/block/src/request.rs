@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, Lba, Nanos};
+use crate::{Bytes, Lba, Nanos, Status};
 
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -77,4 +77,25 @@ pub struct Completion {
     pub at: Nanos,
     /// The name it was submitted under.
     pub tag: Tag,
+    /// Whether it was done, or why not.
+    #[serde(default)]
+    pub status: Status,
+}
+
+impl Completion {
+    /// The answer to a request that was done.
+    #[inline]
+    pub const fn new(at: Nanos, tag: Tag) -> Self {
+        Self { at, tag, status: Status::Success }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_completion_is_two_words() {
+        assert_eq!(size_of::<Completion>(), 16);
+    }
 }

@@ -369,9 +369,6 @@ fn simulated(name: &str, options: &RealOptions) -> Result<OpenedTarget, Failure>
              simulated drive bypass the kernel",
         ));
     }
-    if options.on_error != OnError::Stop {
-        return Err(Failure::usage("--on-error is for files and devices; requests to a simulated drive do not fail"));
-    }
     let preset = preset(name)?;
     if let Some(size) = options.size.filter(|&size| size > preset.capacity()) {
         let capacity = preset.capacity();
@@ -382,7 +379,7 @@ fn simulated(name: &str, options: &RealOptions) -> Result<OpenedTarget, Failure>
         pace: Pace::rated(&preset),
         endurance: RatedEndurance::of(&preset),
         name: format!("sim:{}", preset.name),
-        subject: Box::new(Simulated::new(preset)),
+        subject: Box::new(Simulated::new(preset).on_error(options.on_error)),
         environment: Environment::of_host(),
         rest: None,
         real: false,

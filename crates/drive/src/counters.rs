@@ -33,6 +33,10 @@ pub struct Counters {
     pub soft_decodes: u64,
     /// Of those, pages that could not be corrected even so.
     pub uncorrectable: u64,
+    /// Commands that ended with an error.
+    pub failed: u64,
+    /// Reads of an array's member that failed and were made good from the other members.
+    pub repaired: u64,
     /// Energy used, in nanojoules; zero if the drive's file does not say what it consumes.
     pub energy_nj: u64,
     /// Time at a slower pace because the drive was too warm.
@@ -88,8 +92,8 @@ impl Counters {
 
     /// What was done inside, for what was asked of the whole.
     pub(crate) fn asked_as(self, whole: &Self) -> Self {
-        let Self { requests, host_read, host_written, host_trimmed, .. } = *whole;
-        Self { requests, host_read, host_written, host_trimmed, ..self }
+        let Self { requests, host_read, host_written, host_trimmed, failed, .. } = *whole;
+        Self { requests, host_read, host_written, host_trimmed, failed, ..self }
     }
 }
 
@@ -126,6 +130,8 @@ impl Counters {
             read_retries: op(self.read_retries, other.read_retries),
             soft_decodes: op(self.soft_decodes, other.soft_decodes),
             uncorrectable: op(self.uncorrectable, other.uncorrectable),
+            failed: op(self.failed, other.failed),
+            repaired: op(self.repaired, other.repaired),
             energy_nj: op(self.energy_nj, other.energy_nj),
             throttled: time(self.throttled, other.throttled),
             unsafe_shutdowns: op(self.unsafe_shutdowns, other.unsafe_shutdowns),

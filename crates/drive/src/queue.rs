@@ -78,7 +78,7 @@ mod tests {
     fn completions_come_in_order_of_time_then_of_submission() {
         let mut queue = CommandQueue::new(4);
         for (tag, at) in [(0, 30), (1, 10), (2, 20), (3, 10)] {
-            queue.take(Completion { at: Nanos::from_micros(at), tag: Tag(tag) });
+            queue.take(Completion::new(Nanos::from_micros(at), Tag(tag)));
         }
         assert!(!queue.has_room());
         queue.wait(Tag(4), Request::FLUSH);

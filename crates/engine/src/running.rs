@@ -1,6 +1,6 @@
 //! A job under way on a simulated drive.
 
-use block::{Bytes, Nanos, Op, Request, Tag};
+use block::{Bytes, Nanos, Op, Request, Status, Tag};
 use drive::{Counters, Drive};
 use workload::{Invalid, Stream};
 
@@ -99,6 +99,17 @@ impl RunningJobs {
             if self.is_open {
                 self.measurement.record_service(request.op, at - submitted);
             }
+        }
+    }
+
+    /// Counts what the drive ended with an error at `at`, which is in no other figure.
+    #[cold]
+    pub fn fail(&mut self, at: Nanos, request: Request, status: Status) {
+        self.in_flight -= 1;
+        self.measurement.failures.record_status(request.op, status);
+        if at > self.counted_from && !self.ended {
+            self.ended = at >= self.deadline;
+            self.measurement.elapsed = at - self.counted_from;
         }
     }
 

@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use block::{Bytes, Completion, Nanos, Request, Seed, Tag};
+use block::{Bytes, Completion, Nanos, Op, Request, Seed, Status, Tag};
 use drive::{Drive, Observed};
 use thiserror::Error;
 use workload::{Invalid, Workload};
 
 use crate::running::{FinalState, InFlight, RunningJobs, TagOwner, VirtualWorker};
-use crate::{Job, Measurement, Record};
+use crate::{Job, Measurement, OnError, Record};
 
 /// Why a workload gave no measurement on a simulated drive.
 #[non_exhaustive]
@@ -30,6 +30,14 @@ pub enum VirtualError {
     /// Written data is to be checked, and there is none.
     #[error("a simulated drive stores no data to verify; leave verify out, or choose a file or a block device")]
     HoldsNoData,
+    /// The drive ended a request with an error.
+    #[error(
+        "{op} of {length} at offset {} failed: {status}; --on-error=count counts such requests and goes on", offset.get()
+    )]
+    Failed { op: Op, offset: Bytes, length: Bytes, status: Status },
+    /// It ended all with an error.
+    #[error("all requests failed: {words}")]
+    AllFailed { words: String },
     /// The drive came to the end of its life.
     #[error(
         "the drive reached its end of life and is read-only after {written} of host writes; start with a fresh one"
@@ -70,7 +78,7 @@ impl VirtualError {
 /// If the workload does not fit the drive or completes nothing, or the drive is too worn to take what is written.
 pub fn run_virtual(drive: &mut dyn Drive, workload: &Workload, seed: Seed) -> Result<Measurement, VirtualError> {
     let jobs = [Job { name: "", workload, seed }];
-    let mut measured = run_virtual_together(drive, &jobs)?;
+    let mut measured = run_virtual_together(drive, &jobs, OnError::Stop)?;
     Ok(measured.pop().expect("every job is measured"))
 }
 
@@ -78,26 +86,42 @@ pub fn run_virtual(drive: &mut dyn Drive, workload: &Workload, seed: Seed) -> Re
 ///
 /// They begin together and compete for the drive as they would for a real one; apart from that, each runs as by
 /// [`run_virtual`], and ends by its own limits. What the drive does cannot be told apart by job: each is given all
-/// that it did while the job ran.
+/// that it did while the job ran. Requests that the drive ends with an error end the run, or are counted apart from all
+/// figures.
 ///
 /// # Errors
 /// As those of [`run_virtual`], with the name of the job; if one fails, none is measured.
-pub fn run_virtual_together(drive: &mut dyn Drive, jobs: &[Job]) -> Result<Vec<Measurement>, VirtualError> {
+pub fn run_virtual_together(
+    drive: &mut dyn Drive,
+    jobs: &[Job],
+    on_error: OnError,
+) -> Result<Vec<Measurement>, VirtualError> {
     let before = drive.counters();
-    let mut run = VirtualRun::new(drive, jobs)?;
+    let mut run = VirtualRun::new(drive, jobs, on_error)?;
     drive.bind(&run.workers());
     run.go(drive);
     let end = FinalState { at: drive.now(), counters: drive.counters() };
+    if let Some((job, request, status)) = run.failure {
+        let (op, offset, length) = (request.op, request.lba.offset(), request.bytes());
+        return Err(match status {
+            Status::WriteFault => VirtualError::WornOut { written: end.counters.host_taken() },
+            _ => VirtualError::Failed { op, offset, length, status }.of(&jobs[job as usize]),
+        });
+    }
     let mut measured = Vec::with_capacity(jobs.len());
     for (running, job) in run.jobs.into_iter().zip(jobs) {
         assert_eq!(running.in_flight, 0, "every request that was submitted must be completed");
         let rest = running.rest.unwrap_or(end);
+        let failures = &running.measurement.failures;
+        if running.measurement.requests() == 0 && !failures.is_empty() {
+            return Err(VirtualError::AllFailed { words: failures.words() }.of(job));
+        }
         if running.measurement.requests() == 0 {
             return Err(VirtualError::NothingCompleted { time: rest.at.since(run.began) }.of(job));
         }
         measured.push(Measurement { drive: Some(rest.counters - before), ..running.measurement });
     }
-    if end.counters.host_rejected > before.host_rejected {
+    if on_error == OnError::Stop && end.counters.host_rejected > before.host_rejected {
         return Err(VirtualError::WornOut { written: end.counters.host_taken() });
     }
     Ok(measured)
@@ -110,11 +134,12 @@ pub fn run_virtual_together(drive: &mut dyn Drive, jobs: &[Job]) -> Result<Vec<M
 pub fn run_virtual_recorded(
     drive: &mut dyn Drive,
     jobs: &[Job],
+    on_error: OnError,
     record: &Record,
 ) -> Result<Vec<Measurement>, VirtualError> {
     let (began, mut submitted) = (drive.now(), Vec::new());
     let mut noted = Observed::new(drive, |now, request| submitted.push((now.since(began), request)));
-    let measured = run_virtual_together(&mut noted, jobs);
+    let measured = run_virtual_together(&mut noted, jobs, on_error);
     record.add(submitted);
     measured
 }
@@ -128,11 +153,14 @@ struct VirtualRun {
     wakes: BinaryHeap<Reverse<(Nanos, TagOwner)>>,
     /// How many jobs have not ended.
     left: usize,
+    on_error: OnError,
+    /// The request that ended the run: its job, what it was and why.
+    failure: Option<(u32, Request, Status)>,
 }
 
 impl VirtualRun {
     /// All jobs, before their first request.
-    fn new(drive: &dyn Drive, jobs: &[Job]) -> Result<Self, VirtualError> {
+    fn new(drive: &dyn Drive, jobs: &[Job], on_error: OnError) -> Result<Self, VirtualError> {
         let began = drive.now();
         let capacity = drive.shape().capacity;
         let mut flights = Vec::new();
@@ -156,7 +184,8 @@ impl VirtualRun {
             }
             all.push(running);
         }
-        Ok(Self { left: all.len(), jobs: all, flights, began, wakes: BinaryHeap::new() })
+        let (left, wakes) = (all.len(), BinaryHeap::new());
+        Ok(Self { left, jobs: all, flights, began, wakes, on_error, failure: None })
     }
 
     /// The worker of each tag, numbered over all jobs.
@@ -175,8 +204,8 @@ impl VirtualRun {
         self.begin(drive);
         loop {
             let wake = self.wakes.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
-            if let Some(Completion { at, tag }) = drive.complete(wake) {
-                self.follow(drive, at, tag);
+            if let Some(completion) = drive.complete(wake) {
+                self.follow(drive, completion);
             } else if let Some(Reverse((at, owner))) = self.wakes.pop() {
                 self.worker(owner).queue.as_mut().expect("only who has a queue is woken").is_awaited = false;
                 self.pull(drive, at, owner);
@@ -209,11 +238,16 @@ impl VirtualRun {
 
     /// Counts a completion and submits what follows it.
     #[inline]
-    fn follow(&mut self, drive: &mut dyn Drive, at: Nanos, tag: Tag) {
+    fn follow(&mut self, drive: &mut dyn Drive, Completion { at, tag, status }: Completion) {
+        if !status.is_success() {
+            self.fail(at, tag, status);
+        }
         let flight = &mut self.flights[tag.0 as usize];
         let owner = flight.owner;
         let job = &mut self.jobs[owner.job as usize];
-        job.finish(at, flight);
+        if status.is_success() {
+            job.finish(at, flight);
+        }
         if let Some(queue) = &mut job.workers[owner.worker as usize].queue {
             queue.give_back(tag, at);
             self.pull(drive, at, owner);
@@ -221,6 +255,18 @@ impl VirtualRun {
             return;
         }
         self.settle(drive, owner.job);
+    }
+
+    /// Counts a request that failed, or lets the run end with it.
+    #[cold]
+    fn fail(&mut self, at: Nanos, tag: Tag, status: Status) {
+        let InFlight { owner, request, .. } = self.flights[tag.0 as usize];
+        self.jobs[owner.job as usize].fail(at, request, status);
+        if self.on_error == OnError::Stop && self.failure.is_none() {
+            self.failure = Some((owner.job, request, status));
+            self.jobs.iter_mut().flat_map(|job| &mut job.workers).for_each(|worker| worker.left = 0);
+            self.wakes.clear();
+        }
     }
 
     fn submit(&mut self, drive: &mut dyn Drive, now: Nanos, since: Nanos, tag: Tag) -> bool {
@@ -298,7 +344,7 @@ mod tests {
         fn submit(&mut self, now: Nanos, tag: Tag, _: Request) {
             let server = self.free.iter_mut().min().expect("a server");
             *server = now.max(*server) + Nanos::from_micros(100);
-            self.flying.push(Completion { at: *server, tag });
+            self.flying.push(Completion::new(*server, tag));
             self.requests += 1;
         }
         fn next_event(&self) -> Option<Nanos> {
@@ -311,7 +357,7 @@ mod tests {
             }
             self.flying.retain(|flying| flying.tag != tag);
             self.now = at;
-            Some(Completion { at, tag })
+            Some(Completion::new(at, tag))
         }
         fn now(&self) -> Nanos {
             self.now
@@ -337,6 +383,53 @@ mod tests {
         assert!(error.to_string().contains("reached its end of life and is read-only after"), "{error}");
         let read = Workload { pattern: Pattern::RandRead, ..write(64) };
         assert!(run_virtual(&mut drive, &read, Seed::new(3)).is_ok(), "what was written can still be read");
+    }
+
+    /// Every seventh request cannot be read.
+    #[derive(Clone)]
+    struct Failing(Steady);
+
+    impl Drive for Failing {
+        fn shape(&self) -> Shape {
+            self.0.shape()
+        }
+        fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
+            self.0.submit(now, tag, request);
+        }
+        fn next_event(&self) -> Option<Nanos> {
+            self.0.next_event()
+        }
+        fn complete(&mut self, until: Nanos) -> Option<Completion> {
+            let done = self.0.complete(until)?;
+            let is_bad = (done.at.as_nanos() / 100_000).is_multiple_of(7);
+            Some(Completion { status: if is_bad { Status::UnrecoveredRead } else { Status::Success }, ..done })
+        }
+        fn now(&self) -> Nanos {
+            self.0.now()
+        }
+        fn counters(&self) -> Counters {
+            self.0.counters()
+        }
+        fn purge(&mut self) {}
+    }
+
+    #[test]
+    fn a_request_that_fails_ends_the_run_or_is_counted_apart() {
+        let stop = Stop::after_requests(700);
+        let workload = Workload { pattern: Pattern::RandRead, stop, ..Workload::default() };
+        let jobs = [Job { name: "reader", workload: &workload, seed: Seed::new(1) }];
+        let mut drive = Failing(Steady::new(1));
+        let error = run_virtual_together(&mut drive, &jobs, OnError::Stop).unwrap_err();
+        assert_eq!(drive.counters().requests[0], 7, "nothing follows the one that failed");
+        let said = error.to_string();
+        assert!(said.starts_with("job `reader`: read of 4 KiB at offset "), "{said}");
+        assert!(said.contains("failed: unrecovered read error; --on-error=count"), "{said}");
+        let mut drive = Failing(Steady::new(1));
+        let measured = run_virtual_together(&mut drive, &jobs, OnError::Count).unwrap().remove(0);
+        assert_eq!((measured.requests(), measured.read.latency.count(), measured.failures.total()), (600, 600, 100));
+        assert_eq!(measured.elapsed, Nanos::from_millis(70), "the time of what failed passes all the same");
+        assert_eq!(measured.failures.words(), "100 reads: unrecovered read error");
+        assert!(measured.is_impaired(), "it is a finding");
     }
 
     fn measure(workload: Workload, servers: usize) -> Measurement {

@@ -6,8 +6,6 @@ use drive::{Counters, Health as State};
 pub use host::health::*;
 
 /// The health of a simulated drive that has done `counters` and is in this `state`.
-///
-/// Its reads never fail, so it has neither pending sectors nor lost data to count.
 pub fn of_simulated(name: &str, counters: &Counters, state: &State) -> Health {
     let has_flash = counters.page > Bytes::ZERO;
     let wear = state.wear;
@@ -19,6 +17,7 @@ pub fn of_simulated(name: &str, counters: &Counters, state: &State) -> Health {
         write_amplification: counters.write_amplification(),
         wear_percent: wear.map(|wear| 100.0 * f64::from(wear.erases_mean) / f64::from(wear.rated.max(1))),
         reallocated: wear.map(|wear| u64::from(wear.retired)),
+        uncorrectable: has_flash.then_some(counters.uncorrectable),
         spare_percent: wear
             .filter(|wear| wear.reserve > 0)
             .map(|wear| u64::from(wear.reserve.saturating_sub(wear.retired)) * 100 / u64::from(wear.reserve)),

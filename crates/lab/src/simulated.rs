@@ -7,7 +7,7 @@ use block::{Bytes, Lba, Nanos, Seed};
 use drive::preset::Preset;
 use drive::{Counters, Device, Drive};
 use engine::{
-    Consumption, Job, Measurement, Record, VirtualError, run_virtual, run_virtual_recorded, run_virtual_together,
+    Consumption, Job, Measurement, OnError, Record, VirtualError, run_virtual_recorded, run_virtual_together,
 };
 use trial::TrialDevice;
 use workload::{Spare, Workload};
@@ -43,6 +43,8 @@ pub struct Simulated {
     idle_watts: Option<f64>,
     /// How it is attached where it is a stage.
     stage: StageTerms,
+    /// What a request means that the drive ends with an error.
+    on_error: OnError,
 }
 
 /// How far a task has come over the states in which it is measured.
@@ -78,7 +80,13 @@ impl Simulated {
             record: None,
             idle_watts: None,
             stage: StageTerms::default(),
+            on_error: OnError::Stop,
         }
+    }
+
+    /// The same where a request that the drive ends with an error means this.
+    pub fn on_error(self, on_error: OnError) -> Self {
+        Self { on_error, ..self }
     }
 
     /// Measures jobs side by side on a clone of `drive`, which draws from `luck` what it draws.
@@ -93,8 +101,8 @@ impl Simulated {
         };
         clone.draw_from(luck);
         let measured = match &self.record {
-            None => run_virtual_together(&mut clone, jobs),
-            Some(record) => run_virtual_recorded(&mut clone, jobs, record),
+            None => run_virtual_together(&mut clone, jobs, self.on_error),
+            Some(record) => run_virtual_recorded(&mut clone, jobs, self.on_error, record),
         };
         self.clones().push(clone);
         Ok(measured?.into_iter().map(|measurement| self.metered(measurement)).collect())
@@ -206,7 +214,7 @@ impl Subject for Simulated {
     }
 
     fn changed(&self, changes: &str) -> Result<Box<dyn Subject + Send>, LabError> {
-        Ok(Box::new(Self::new(self.preset.clone().changed(changes)?)))
+        Ok(Box::new(Self::new(self.preset.clone().changed(changes)?).on_error(self.on_error)))
     }
 
     fn record_to(&mut self, record: Arc<Record>) {
@@ -285,7 +293,9 @@ impl Subject for Simulated {
     }
 
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
-        let measured = run_virtual(&mut counted(&mut self.drive, workload, share), workload, seed)?;
+        let jobs = [Job { name: "", workload, seed }];
+        let measured = run_virtual_together(&mut counted(&mut self.drive, workload, share), &jobs, self.on_error)?;
+        let measured = measured.into_iter().next().expect("every job is measured");
         self.states().clear();
         self.churn = Churn::after(self.churn.take(), workload, seed, measured.write.bytes, self.capacity());
         Ok(self.metered(measured))

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use block::{Bytes, Nanos, Op};
+use block::{Bytes, Nanos, Op, Status};
 use serde::{Deserialize, Serialize};
 
 /// What a failed request means for the run.
@@ -33,8 +33,11 @@ impl FromStr for OnError {
 pub struct Failure {
     /// What they were to do.
     pub op: Op,
-    /// The system's number of the reason; none where less was moved than was asked.
+    /// The system's number of the reason; none where less was moved than was asked, or a simulated drive says why.
     pub errno: Option<i32>,
+    /// How a simulated drive ended them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
     /// How many.
     pub count: u64,
     /// The request, where it is one that was never answered.
@@ -77,7 +80,8 @@ impl Failure {
             return format!("no answer to the {missing}");
         }
         let reason = |errno: i32| std::io::Error::from_raw_os_error(errno).to_string();
-        self.errno.map_or_else(|| "short transfer".to_owned(), reason)
+        let said = self.status.map(|status| status.to_string());
+        said.or_else(|| self.errno.map(reason)).unwrap_or_else(|| "short transfer".to_owned())
     }
 }
 
@@ -88,18 +92,24 @@ pub struct Failures(Vec<Failure>);
 impl Failures {
     /// Adds a request that failed; without the system's number of the reason it moved less than was asked.
     pub fn record(&mut self, op: Op, errno: Option<i32>) {
-        self.add(Failure { op, errno, count: 1, missing: None });
+        self.add(Failure { op, errno, status: None, count: 1, missing: None });
+    }
+
+    /// Adds a request that a simulated drive ended with an error.
+    pub fn record_status(&mut self, op: Op, status: Status) {
+        self.add(Failure { op, errno: None, status: Some(status), count: 1, missing: None });
     }
 
     /// Adds a request that was never answered.
     pub fn record_missing(&mut self, missing: Missing) {
-        self.add(Failure { op: missing.op, errno: Some(ETIMEDOUT), count: 1, missing: Some(missing) });
+        let (op, errno) = (missing.op, Some(ETIMEDOUT));
+        self.add(Failure { op, errno, status: None, count: 1, missing: Some(missing) });
     }
 
     fn add(&mut self, failure: Failure) {
         let named = self.0.iter().filter(|known| known.missing.is_some()).count();
         let failure = Failure { missing: failure.missing.filter(|_| named < NAMED), ..failure };
-        let kind = |failure: &Failure| (failure.op, failure.errno, failure.missing);
+        let kind = |failure: &Failure| (failure.op, failure.errno, failure.status, failure.missing);
         let same = self.0.iter_mut().find(|known| kind(known) == kind(&failure) && known.missing.is_none());
         match same {
             Some(known) => known.count += failure.count,

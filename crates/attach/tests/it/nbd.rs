@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use assay_attach::registry::{AttachedEntry, Registry};
 use assay_attach::{AttachError, AttachOptions, Attachment, DataFile, Process, abort, detach, order};
+use block::{Bytes, Lba, Nanos, Op, Request, Tag};
 use drive::preset::Preset;
+use drive::{Device, Drive};
 
 const DRIVE: &str = "x25-m?capacity.user=1GiB";
 /// How large that is.
@@ -51,8 +53,11 @@ impl Served {
     }
 
     fn on(folder: &tempfile::TempDir, drive: &str, terms: &AttachOptions) -> Self {
+        Self::of(folder, Preset::find(drive).unwrap().build(), terms)
+    }
+
+    fn of(folder: &tempfile::TempDir, drive: Device, terms: &AttachOptions) -> Self {
         let socket = folder.path().join("socket");
-        let drive = Preset::find(drive).unwrap().build();
         let attachment = Attachment::by_nbd(&registry(folder), "drive", drive, terms, &socket).unwrap();
         Self { attachment, socket }
     }
@@ -161,6 +166,53 @@ fn what_comes_a_byte_at_a_time_is_answered_as_what_comes_at_once() {
     }
     answers.sort_unstable();
     assert_eq!(answers, [(1, 0), (2, 0), (3, NO_SPACE), (4, 0)]);
+}
+
+/// Flash of which some pages cannot be corrected after 1,000 h.
+const ERRORS: &str = r#"
+[errors]
+source = "test"
+fresh = "0.05%"
+correctable = "0.5%"
+retained = "900%"
+retained_for = "1000 h"
+spread = "60%"
+steps = 2
+gain = "150%"
+step = "15 us"
+soft = "600 us"
+soft_gain = "110%"
+"#;
+
+#[test]
+fn what_the_drive_itself_cannot_read_is_an_error_to_who_asks() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = Preset::find(DRIVE).unwrap().text;
+    let mut drive = Preset::parse(&format!("{text}{ERRORS}")).unwrap().build();
+    drive.fill(Lba::new(0), Lba::at(Bytes::new(SIZE)), Bytes::from_kib(128), 100);
+    let later = drive.now() + Nanos::from_secs(3_600 * 1_000);
+    drive.submit(later, Tag(0), Request::new(Op::Read, Lba::new(0), 8));
+    drive.complete(Nanos::MAX).unwrap();
+    let before = drive.counters().failed;
+    let served = Served::of(&folder, drive, &AttachOptions { content: data(&folder), ..AttachOptions::default() });
+    let mut client = served.client();
+    let mut failed = 0;
+    for page in 0..500_u64 {
+        client.ask(READ, 0, page, page << 20, 4096);
+        match client.answer() {
+            (cookie, 0) => {
+                assert_eq!(cookie, page);
+                client.data(4096);
+            }
+            (cookie, error) => {
+                assert_eq!((cookie, error), (page, IO));
+                failed += 1;
+            }
+        }
+    }
+    drop(client);
+    let drive = served.attachment.detach().unwrap();
+    assert!(failed > 0 && drive.counters().failed - before == failed, "{failed}: {:?}", drive.counters());
 }
 
 #[test]

@@ -143,6 +143,18 @@ impl ArrayLayout {
         (!self.parity).then(|| (0..self.members).map(|member| of(share(member))).collect())
     }
 
+    /// The members that hold each other's data, `member` among them: those that are alike, or those of one parity; it alone
+    /// where nothing is held twice.
+    pub fn group(&self, member: u32) -> Range<u32> {
+        match self.parity {
+            true => 0..self.members,
+            false => {
+                let first = member / self.copies * self.copies;
+                first..first + self.copies
+            }
+        }
+    }
+
     /// How many members have the same data, from [`MemberStep::member`] on.
     pub fn copies(&self) -> u32 {
         self.copies

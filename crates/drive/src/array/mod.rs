@@ -5,13 +5,15 @@ use serde::{Deserialize, Serialize};
 mod controller;
 mod layout;
 mod power_cut;
+mod redundancy;
 #[cfg(test)]
 mod tests;
 
-use block::{Bytes, Completion, Lba, Nanos, Op, Request, Seed, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Op, Request, Seed, Status, Tag};
 use controller::Controller;
 pub use controller::ControllerSpec;
 pub use layout::{ArrayLayout, Level, MemberStep};
+use redundancy::{CommandRole, Repair};
 
 use crate::cloned::clone_in_place;
 use crate::event_queue::EventQueue;
@@ -37,7 +39,10 @@ pub struct Array {
     agenda: EventQueue<ArrayEvent>,
     flights: Slab<ArrayRequest>,
     commands: Slab<MemberCommand>,
-    done: EventQueue<Tag>,
+    repairs: Slab<Repair>,
+    /// Members that are done without, because a write to them failed.
+    faulty: Vec<bool>,
+    done: EventQueue<(Tag, Status)>,
     now: Nanos,
     counters: Counters,
     /// Empty between requests.
@@ -65,6 +70,7 @@ struct ArrayRequest {
     end: Nanos,
     /// Whether what is to be written was read for.
     second: bool,
+    status: Status,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -72,6 +78,7 @@ struct MemberCommand {
     flight: u32,
     member: u32,
     request: Request,
+    role: CommandRole,
 }
 
 impl Array {
@@ -90,6 +97,8 @@ impl Array {
             agenda: EventQueue::default(),
             flights: Slab::default(),
             commands: Slab::default(),
+            repairs: Slab::default(),
+            faulty: vec![false; count],
             done: EventQueue::default(),
             steps: Vec::new(),
         }
@@ -176,36 +185,42 @@ impl Array {
     fn take(&mut self, member: u32, due: Nanos) {
         let completion = self.members[member as usize].complete(due);
         self.note_due(member);
-        let Some(Completion { at, tag }) = completion else {
+        let Some(Completion { at, tag, status }) = completion else {
             assert!(self.due[member as usize] > due, "member {member} did what it had to do up to {due}");
             return;
         };
         self.in_flight[member as usize] -= 1;
-        let MemberCommand { flight, request, .. } = *self.commands.at(tag.0);
+        let command = *self.commands.at(tag.0);
+        let MemberCommand { flight, request, role, .. } = command;
         self.commands.free(tag.0);
         let end = match (request.op, self.controller(member)) {
             (Op::Read, Some(controller)) => controller.transfer(at, at, request.bytes()),
             _ => at,
         };
-        self.finish(at, flight, end);
+        match status.is_success() && role == CommandRole::Asked {
+            true => self.finish(at, flight, end, Status::Success),
+            false => self.settle(at, command, end, status),
+        }
     }
 
     /// Notes that one command of a flight is done at `end`, which was decided at `now`.
-    fn finish(&mut self, now: Nanos, number: u32, end: Nanos) {
+    fn finish(&mut self, now: Nanos, number: u32, end: Nanos, status: Status) {
         let flight = self.flights.at(number);
         flight.left -= 1;
         flight.end = flight.end.max(end);
-        let (tag, end) = (flight.tag, flight.end);
+        flight.status = flight.status.or(status);
+        let (tag, end, status) = (flight.tag, flight.end, flight.status);
         if flight.left > 0 {
             return;
         }
         self.steps.clear();
-        if !flight.second {
+        if !flight.second && status.is_success() {
             self.layout.second(&flight.request, &mut self.steps);
         }
         if self.steps.is_empty() {
             self.flights.free(number);
-            self.done.note(end, tag);
+            self.counters.failed += u64::from(!status.is_success());
+            self.done.note(end, (tag, status));
         } else if end > now {
             self.agenda.note(end, ArrayEvent::Second(number));
         } else {
@@ -224,6 +239,9 @@ impl Array {
 
     /// Sends the commands that are in `steps` on their way.
     fn issue(&mut self, now: Nanos, number: u32) {
+        if self.faulty.contains(&true) {
+            return self.issue_without(now, number);
+        }
         let flight = self.flights.at(number);
         flight.left = self.steps.len() as u32;
         let whole = flight.request;
@@ -231,20 +249,27 @@ impl Array {
             let MemberStep { member, op, lba, sectors } = self.steps[index];
             let member = if op == Op::Read { self.least_busy(member) } else { member };
             let request = Request { op, lba, sectors, ..whole };
-            self.in_flight[member as usize] += 1;
-            let command = self.commands.put(MemberCommand { flight: number, member, request });
-            let at = match self.controller(member) {
-                Some(controller) => {
-                    let passed = controller.command(now);
-                    let data = if op == Op::Write { request.bytes() } else { Bytes::ZERO };
-                    controller.transfer(now, passed, data)
-                }
-                None => now,
-            };
-            match at > now {
-                true => self.agenda.note(at, ArrayEvent::Arrive(command)),
-                false => self.arrive(now, command),
+            self.send(now, MemberCommand { flight: number, member, request, role: CommandRole::Asked });
+        }
+    }
+
+    /// Sends a command on its way.
+    #[inline]
+    fn send(&mut self, now: Nanos, command: MemberCommand) {
+        let MemberCommand { member, request, .. } = command;
+        self.in_flight[member as usize] += 1;
+        let command = self.commands.put(command);
+        let at = match self.controller(member) {
+            Some(controller) => {
+                let passed = controller.command(now);
+                let data = if request.op == Op::Write { request.bytes() } else { Bytes::ZERO };
+                controller.transfer(now, passed, data)
             }
+            None => now,
+        };
+        match at > now {
+            true => self.agenda.note(at, ArrayEvent::Arrive(command)),
+            false => self.arrive(now, command),
         }
     }
 
@@ -254,7 +279,7 @@ impl Array {
         match self.layout.copies() {
             1 => first,
             copies => (first..first + copies)
-                .min_by_key(|&member| self.in_flight[member as usize])
+                .min_by_key(|&member| (self.faulty[member as usize], self.in_flight[member as usize]))
                 .expect("there is at least one copy"),
         }
     }
@@ -294,10 +319,11 @@ impl Drive for Array {
         self.steps.clear();
         self.layout.first(&request, &mut self.steps);
         if self.steps.is_empty() {
-            self.done.note(now, tag);
+            self.done.note(now, (tag, Status::Success));
             return;
         }
-        let flight = self.flights.put(ArrayRequest { tag, request, left: 0, end: now, second: false });
+        let status = Status::Success;
+        let flight = self.flights.put(ArrayRequest { tag, request, left: 0, end: now, second: false, status });
         self.issue(now, flight);
     }
 
@@ -309,9 +335,9 @@ impl Drive for Array {
 
     fn complete(&mut self, until: Nanos) -> Option<Completion> {
         while self.advance(until.min(self.done.next())) {}
-        let (at, tag) = self.done.take(until)?;
+        let (at, (tag, status)) = self.done.take(until)?;
         self.now = self.now.max(at);
-        Some(Completion { at, tag })
+        Some(Completion { at, tag, status })
     }
 
     fn now(&self) -> Nanos {
@@ -321,6 +347,7 @@ impl Drive for Array {
     fn counters(&self) -> Counters {
         let members = self.members.iter().map(Drive::counters).reduce(|sum, member| sum + member);
         let mut counters = members.expect("an array has a member").asked_as(&self.counters);
+        counters.repaired += self.counters.repaired;
         for controller in &self.controllers {
             counters.controller_commands_busy += controller.commands_busy;
             counters.controller_data_busy += controller.data_busy;
@@ -388,6 +415,8 @@ clone_in_place!(Array {
     agenda,
     flights,
     commands,
+    repairs,
+    faulty,
     done,
     now,
     counters,

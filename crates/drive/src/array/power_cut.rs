@@ -26,7 +26,7 @@ impl Array {
         self.first = (0, Nanos::MAX);
         self.in_flight.fill(0);
         self.controllers.iter_mut().for_each(Controller::restart);
-        (self.agenda, self.flights, self.commands, self.done) = Default::default();
+        (self.agenda, self.flights, self.commands, self.repairs, self.done) = Default::default();
         PowerLoss { sectors: power_loss::joined(sectors), gone: power_loss::joined(gone), torn, unanswered }
     }
 

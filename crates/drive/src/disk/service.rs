@@ -132,23 +132,23 @@ impl DiskDrive {
     /// Completes a command at `at`, or the part of it that lies under one arm.
     pub(super) fn complete_part(&mut self, at: Nanos, tag: Tag) {
         if self.spanning.is_empty() {
-            return self.queue.take(Completion { at, tag });
+            return self.queue.take(Completion::new(at, tag));
         }
         let Some(index) = self.spanning.iter().position(|(spanning, ..)| *spanning == tag) else {
-            return self.queue.take(Completion { at, tag });
+            return self.queue.take(Completion::new(at, tag));
         };
         let (_, left, last) = &mut self.spanning[index];
         (*left, *last) = (*left - 1, at.max(*last));
         if *left == 0 {
             let (tag, _, at) = self.spanning.swap_remove(index);
-            self.queue.take(Completion { at, tag });
+            self.queue.take(Completion::new(at, tag));
         }
     }
 
     /// Completes a command whose answer is a status alone.
     fn finish(&mut self, at: Nanos, tag: Tag) {
         let at = self.link.send(at, at, 0, true);
-        self.queue.take(Completion { at, tag });
+        self.queue.take(Completion::new(at, tag));
     }
 
     /// Answers a read from memory, and lets reading ahead go on for as much as was used.
@@ -235,7 +235,7 @@ impl DiskDrive {
                             actuator.cache.put(first, end);
                         }
                     }
-                    self.queue.take(Completion { at: done, tag });
+                    self.queue.take(Completion::new(done, tag));
                 }
                 Op::Flush if self.is_clean() => self.finish(at, tag),
                 _ => return,

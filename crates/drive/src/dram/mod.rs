@@ -92,7 +92,7 @@ impl DramDrive {
         let at = if data == Nanos::ZERO { ready } else { self.link.reserve(self.now, ready, data) };
         self.active += at.since(self.active_until.max(self.now));
         self.active_until = self.active_until.max(at);
-        self.queue.take(Completion { at, tag });
+        self.queue.take(Completion::new(at, tag));
     }
 }
 

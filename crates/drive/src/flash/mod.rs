@@ -31,7 +31,7 @@ mod variation;
 mod warmth;
 mod write;
 
-use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Tag};
+use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Status, Tag};
 use buffer::Buffer;
 pub use collection::{CollectionPolicy, CollectionSpec, IdleSpec};
 use compression::Compression;
@@ -101,6 +101,9 @@ pub struct FlashDrive {
     /// How long the controller and flash take, in percent of what they take when cool.
     pace: u32,
     unsettled: Unsettled,
+    /// How the command at hand ends; success between requests.
+    #[serde(skip)]
+    status: Status,
     /// Empty between requests.
     #[serde(skip)]
     plan: Vec<FlashOp>,
@@ -166,6 +169,7 @@ impl FlashDrive {
             thermal: spec.thermal.map(Thermal::new),
             pace: 100,
             unsettled: Unsettled::default(),
+            status: Status::Success,
             plan: Vec::new(),
             waiting: Vec::new(),
             waiting_ready: Nanos::ZERO,
@@ -215,7 +219,9 @@ impl FlashDrive {
         };
         self.counters.count(&request);
         self.meter.end(at);
-        self.queue.take(Completion { at, tag });
+        let status = std::mem::take(&mut self.status);
+        self.counters.failed += u64::from(!status.is_success());
+        self.queue.take(Completion { at, tag, status });
     }
 
     /// What the firmware takes for a command before flash can begin, this time.
@@ -390,6 +396,7 @@ clone_in_place!(FlashDrive {
     thermal,
     pace,
     unsettled,
+    status,
     plan,
     waiting,
     waiting_ready,

@@ -1,6 +1,6 @@
 //! How long flash takes for what was decided.
 
-use block::{Bytes, Nanos, Rate, SECTOR, Seed};
+use block::{Bytes, Nanos, Rate, SECTOR, Seed, Status};
 use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
@@ -78,6 +78,9 @@ pub struct Nand {
     program_pages: u32,
     /// A block of which a read took so many retries that its data is to be moved.
     ailing: Option<u32>,
+    /// Whether a read found what cannot be corrected, since this was asked last.
+    #[serde(default)]
+    failure: Status,
     pub(super) pages_read: u64,
     pub(super) pages_programmed: u64,
     pub(super) blocks_erased: u64,
@@ -102,6 +105,7 @@ impl Nand {
             fill: fill(times.channel, geometry.page, geometry.program_pages),
             program_pages: geometry.program_pages,
             ailing: None,
+            failure: Status::Success,
             pages_read: 0,
             pages_programmed: 0,
             blocks_erased: 0,
@@ -131,6 +135,13 @@ impl Nand {
     #[inline]
     pub fn take_ailing(&mut self) -> Option<u32> {
         self.ailing.take()
+    }
+
+    /// Whether all pages that were read since this was asked last could be corrected. What the drive reads for itself, old
+    /// data that a write changes a part of and its map, it has twice: who reads for that asks too, and goes on.
+    #[inline]
+    pub fn take_failure(&mut self) -> Status {
+        std::mem::take(&mut self.failure)
     }
 
     /// Reads `sectors` of the page at `place`, starting at `ready` at the earliest; when they are with the controller.
@@ -199,6 +210,9 @@ impl Nand {
         let effort = errors.read(now, place.block, line);
         if effort.refresh {
             self.ailing = Some(place.block);
+        }
+        if effort.uncorrectable {
+            self.failure = Status::UnrecoveredRead;
         }
         sensing + errors.time(effort, sensing + transfer)
     }

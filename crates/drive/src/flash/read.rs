@@ -1,6 +1,6 @@
 //! How a flash drive reads, and finds where to.
 
-use block::{Nanos, Op, Request};
+use block::{Nanos, Op, Request, Status};
 
 use super::FlashDrive;
 use super::firmware::Core;
@@ -23,7 +23,11 @@ impl FlashDrive {
             let fetched = match self.read_ahead.take(piece.page) {
                 Some(there) => there.max(found),
                 None if self.recent.has(piece.page, found) => found,
-                None => self.fetch(found, piece.page, piece.sectors),
+                None => {
+                    let there = self.fetch(found, piece.page, piece.sectors);
+                    self.status = self.status.or(self.nand.take_failure());
+                    there
+                }
             };
             done = done.max(self.link.send(self.now, fetched, piece.sectors, index == 0));
         }
@@ -60,7 +64,10 @@ impl FlashDrive {
     pub(super) fn fetch_ahead(&mut self, ready: Nanos, last: Lpn) {
         for page in self.read_ahead.wanted(last, self.map_base).map(Lpn) {
             let there = self.fetch(ready, page, self.page_sectors);
-            self.read_ahead.add(page, there);
+            // What cannot be corrected is read again when the host asks for it.
+            if self.nand.take_failure() == Status::Success {
+                self.read_ahead.add(page, there);
+            }
         }
     }
 
@@ -82,7 +89,11 @@ impl FlashDrive {
     /// Reads the mapping page of `region`.
     pub(super) fn fetch_map(&mut self, ready: Nanos, region: u32) -> Nanos {
         match self.mapping.place_of(Lpn(self.map_base + region)) {
-            Some(place) => self.nand.read_first(self.now, ready, place, self.page_sectors),
+            Some(place) => {
+                let there = self.nand.read_first(self.now, ready, place, self.page_sectors);
+                self.nand.take_failure();
+                there
+            }
             None => ready,
         }
     }

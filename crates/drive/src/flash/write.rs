@@ -1,6 +1,6 @@
 //! How a flash drive writes, forgets and makes durable.
 
-use block::{Nanos, Op, Request, SECTOR};
+use block::{Nanos, Op, Request, SECTOR, Status};
 
 use super::buffer::{Merged, Partial};
 use super::firmware::Core;
@@ -33,6 +33,7 @@ impl FlashDrive {
     pub(super) fn write(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {
         if self.mapping.is_read_only() {
             self.counters.host_rejected += request.bytes();
+            self.status = Status::WriteFault;
             return self.link.send(self.now, ready, 0, true);
         }
         let ready = self.claim_map(ready, request);
@@ -116,10 +117,12 @@ impl FlashDrive {
         self.put(page, ready);
     }
 
-    /// Leaves a page that was written where flash takes no more, and frees its slot.
+    /// Leaves a page that was written where flash takes no more, and frees its slot. What is at hand ends with a write fault,
+    /// be it the page's own command or the flush that was to make it durable.
     #[cold]
     pub(super) fn reject(&mut self, sectors: u64, ready: Nanos) {
         self.counters.host_rejected += SECTOR.times(u64::from(sectors.count_ones().min(self.page_sectors)));
+        self.status = Status::WriteFault;
         self.buffer.release(ready);
     }
 
@@ -185,7 +188,11 @@ impl FlashDrive {
     /// Programs a page of which only some sectors were written, after reading the others.
     pub(super) fn complete_page(&mut self, partial: Partial) {
         let ready = match self.mapping.place_of(partial.page) {
-            Some(place) => self.nand.read(self.now, partial.arrived.max(self.now), place, self.page_sectors),
+            Some(place) => {
+                let there = self.nand.read(self.now, partial.arrived.max(self.now), place, self.page_sectors);
+                self.nand.take_failure();
+                there
+            }
             None => partial.arrived,
         };
         self.program(partial.page, partial.sectors, ready);

@@ -10,7 +10,7 @@ mod host;
 #[cfg(test)]
 mod tests;
 
-use block::{Bytes, Completion, Lba, Nanos, Op, Request, Seed, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Op, Request, Seed, Status, Tag};
 pub use bottleneck::{Bottleneck, RigPart};
 pub(crate) use file::{RigFile, change, host_of};
 use host::Host;
@@ -83,7 +83,7 @@ pub struct Rig {
     agenda: EventQueue<RigEvent>,
     flights: Slab<RigRequest>,
     commands: Slab<RigCommand>,
-    done: EventQueue<Tag>,
+    done: EventQueue<(Tag, Status)>,
     now: Nanos,
     counters: Counters,
 }
@@ -107,6 +107,7 @@ struct RigRequest {
     under_way: u32,
     /// When the last of the commands that are done was.
     end: Nanos,
+    status: Status,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -187,8 +188,8 @@ impl Rig {
         if self.array_due <= limit && self.array_due < Nanos::MAX {
             let completion = self.array.complete(limit);
             self.array_due = self.array.next_event().unwrap_or(Nanos::MAX);
-            if let Some(Completion { at, tag }) = completion {
-                self.finish(at, tag.0);
+            if let Some(Completion { at, tag, status }) = completion {
+                self.finish(at, tag.0, status);
             }
             return true;
         }
@@ -242,7 +243,7 @@ impl Rig {
     }
 
     /// A command is done at `now`; its request is when a processor has seen to that of every command.
-    fn finish(&mut self, now: Nanos, command: u32) {
+    fn finish(&mut self, now: Nanos, command: u32, status: Status) {
         let RigCommand { flight: number, request, processor } = *self.commands.at(command);
         self.commands.free(command);
         let end = self.host.complete(now, &request, processor);
@@ -251,14 +252,16 @@ impl Rig {
         }
         let flight = self.flights.at(number);
         flight.end = flight.end.max(end);
+        flight.status = flight.status.or(status);
         flight.under_way -= 1;
         if flight.rest.sectors > 0 {
             let next = self.cut(number);
             self.agenda.note(end, RigEvent::Turn(next));
         } else if flight.under_way == 0 {
-            let (end, tag) = (flight.end, flight.tag);
+            let (end, tag, status) = (flight.end, flight.tag, flight.status);
             self.flights.free(number);
-            self.done.note(end, tag);
+            self.counters.failed += u64::from(!status.is_success());
+            self.done.note(end, (tag, status));
         }
     }
 }
@@ -274,7 +277,8 @@ impl Drive for Rig {
         self.now = now;
         self.counters.count(&request);
         self.host.begin(now);
-        let flight = self.flights.put(RigRequest { tag, rest: request, under_way: 0, end: now });
+        let flight =
+            self.flights.put(RigRequest { tag, rest: request, under_way: 0, end: now, status: Status::Success });
         for _ in 0..self.spec.host.at_once {
             let command = self.cut(flight);
             let is_last = self.flights.at(flight).rest.sectors == 0;
@@ -293,10 +297,10 @@ impl Drive for Rig {
 
     fn complete(&mut self, until: Nanos) -> Option<Completion> {
         while self.advance(until.min(self.done.next())) {}
-        let (at, tag) = self.done.take(until)?;
+        let (at, (tag, status)) = self.done.take(until)?;
         self.now = self.now.max(at);
         self.host.end(at);
-        Some(Completion { at, tag })
+        Some(Completion { at, tag, status })
     }
 
     fn now(&self) -> Nanos {

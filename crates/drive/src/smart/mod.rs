@@ -164,8 +164,8 @@ impl HealthLog {
             power_cycles: health.power_cycles,
             power_on_hours: hours(health.power_on),
             unsafe_shutdowns: counters.unsafe_shutdowns,
-            media_errors: 0,
-            num_err_log_entries: 0,
+            media_errors: counters.uncorrectable,
+            num_err_log_entries: counters.failed,
             // A simulated drive slows down where it would warn.
             warning_temp_time: minutes(counters.throttled),
             critical_comp_time: 0,

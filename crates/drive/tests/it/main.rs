@@ -6,6 +6,7 @@ mod disk;
 mod disk_mechanisms;
 mod disk_published;
 mod dram;
+mod errors;
 mod flash;
 mod modern;
 mod power;

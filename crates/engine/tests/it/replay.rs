@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use assay_engine::{
-    Access, Job, Measurement, Record, Target, VirtualError, run_real, run_virtual, run_virtual_recorded,
+    Access, Job, Measurement, OnError, Record, Target, VirtualError, run_real, run_virtual, run_virtual_recorded,
 };
 use block::{Bytes, Nanos, Op, Request, Seed};
 use drive::preset::Preset;
@@ -35,7 +35,7 @@ fn run(workload: &Workload) -> (Measurement, Device) {
 fn recorded(workload: &Workload) -> (Measurement, Device, String) {
     let (mut drive, record) = (drive(), Record::default());
     let jobs = [Job { name: "", workload, seed: Seed::new(9) }];
-    let measured = run_virtual_recorded(&mut drive, &jobs, &record).unwrap();
+    let measured = run_virtual_recorded(&mut drive, &jobs, OnError::Stop, &record).unwrap();
     (measured.into_iter().next().unwrap(), drive, to_iolog("sim:x25-m", &record.take()))
 }
 

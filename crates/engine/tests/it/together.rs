@@ -1,8 +1,8 @@
 //! Several jobs side by side on one drive: each has figures of its own, and what it takes the others lack.
 
 use assay_engine::{
-    Access, Job, Measurement, RealError, RealProgress, Target, VirtualError, run_real_apart, run_real_together,
-    run_virtual, run_virtual_together,
+    Access, Job, Measurement, OnError, RealError, RealProgress, Target, VirtualError, run_real_apart,
+    run_real_together, run_virtual, run_virtual_together,
 };
 use block::{Bytes, Nanos, Seed};
 use drive::preset::Preset;
@@ -36,7 +36,7 @@ fn jobs(workloads: &[Workload]) -> Vec<Job<'_>> {
 }
 
 fn together(workloads: &[Workload]) -> Vec<Measurement> {
-    run_virtual_together(&mut filled(), &jobs(workloads)).unwrap()
+    run_virtual_together(&mut filled(), &jobs(workloads), OnError::Stop).unwrap()
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn what_the_drive_counts_is_the_sum_of_all_jobs() {
     ];
     let mut drive = filled();
     let before = drive.counters();
-    let measured = run_virtual_together(&mut drive, &jobs(&workloads)).unwrap();
+    let measured = run_virtual_together(&mut drive, &jobs(&workloads), OnError::Stop).unwrap();
     let done = drive.counters() - before;
     assert_eq!(measured.iter().map(Measurement::requests).collect::<Vec<_>>(), [500, 500, 1000]);
     let sum = |of: fn(&Measurement) -> u64| measured.iter().map(of).sum::<u64>();
@@ -99,7 +99,7 @@ fn a_lone_job_measures_what_its_workload_does() {
     let rate = Arrival { rate: 900, ..Arrival::default() };
     for workload in [reader(3), Workload { workers: 3, ..writer(2) }, Workload { arrival: rate, ..writer(2) }] {
         let job = Job { name: "alone", workload: &workload, seed: Seed::new(9) };
-        let among = run_virtual_together(&mut filled(), &[job]).unwrap();
+        let among = run_virtual_together(&mut filled(), &[job], OnError::Stop).unwrap();
         assert_eq!(among, [run_virtual(&mut filled(), &workload, Seed::new(9)).unwrap()]);
     }
 }
@@ -131,11 +131,11 @@ fn each_job_has_its_own_ramp() {
 #[test]
 fn what_is_wrong_with_a_job_is_told_with_its_name() {
     let endless = Workload { stop: Stop::default(), ..reader(1) };
-    let error = run_virtual_together(&mut filled(), &jobs(&[reader(1), endless])).unwrap_err();
+    let error = run_virtual_together(&mut filled(), &jobs(&[reader(1), endless]), OnError::Stop).unwrap_err();
     assert!(matches!(&error, VirtualError::OfJob { name, .. } if name == "b"), "{error}");
     assert!(error.to_string().starts_with("job `b`: "), "{error}");
     let nothing = Workload { ramp: Nanos::from_secs(9), stop: Stop::after_requests(5), ..reader(1) };
-    let error = run_virtual_together(&mut filled(), &jobs(&[nothing.clone(), reader(1)])).unwrap_err();
+    let error = run_virtual_together(&mut filled(), &jobs(&[nothing.clone(), reader(1)]), OnError::Stop).unwrap_err();
     assert!(error.to_string().starts_with("job `a`: no request completed in"), "{error}");
     let alone = run_virtual(&mut filled(), &nothing, Seed::new(1)).unwrap_err();
     assert!(matches!(alone, VirtualError::NothingCompleted { .. }), "{alone}");

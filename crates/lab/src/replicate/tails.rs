@@ -4,7 +4,7 @@ use block::{Bytes, Nanos, Request, Seed, Tag};
 use drive::flash::FlashSpec;
 use drive::preset::{Preset, PresetError, Spec};
 use drive::{Device, Drive, Observed};
-use engine::{Job, Measurement, VirtualError, run_virtual, run_virtual_together};
+use engine::{Job, Measurement, OnError, VirtualError, run_virtual, run_virtual_together};
 use plan::replicate::qos::{Measure, Qos, QosAnswer, QosPoint, QosRun, QosTarget, WINDOW, digest};
 use rayon::prelude::*;
 use workload::{Distribution, Pattern, Stop, Workload};
@@ -237,7 +237,7 @@ fn take(device: &Device, measure: &Measure, seed: Seed, is_quick: bool, share: f
             *count += 1;
         }
     });
-    let measured = run_virtual_together(&mut seen, &jobs)?;
+    let measured = run_virtual_together(&mut seen, &jobs, OnError::Stop)?;
     Ok((measured, counts))
 }
 
