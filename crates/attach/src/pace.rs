@@ -28,7 +28,7 @@ impl PathOverhead {
             Op::Read => self.read,
             Op::Write => self.write,
             // Nobody waits for a microsecond more of these.
-            Op::Trim | Op::Flush => Nanos::ZERO,
+            Op::Trim | Op::Flush | Op::Append | Op::Zone(_) => Nanos::ZERO,
         }
     }
 }

@@ -20,6 +20,7 @@ mod seed;
 mod status;
 mod suggest;
 pub mod varint;
+mod zone;
 
 pub use bytes::{Bytes, Lba, SECTOR};
 pub use endurance::Endurance;
@@ -35,3 +36,4 @@ pub use request::{Completion, Op, Request, Tag};
 pub use seed::Seed;
 pub use status::Status;
 pub use suggest::{nearest, suggestion};
+pub use zone::{Zone, ZoneAction, ZoneLimits, ZoneState};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, Lba, Nanos, Status};
+use crate::{Bytes, Lba, Nanos, Status, ZoneAction};
 
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -18,6 +18,30 @@ pub enum Op {
     Trim,
     /// Make all that was written survive a loss of power.
     Flush,
+    /// Take data from the host to the write pointer of a zone, whose start is named.
+    Append,
+    /// Do something to a zone as a whole, whose start is named.
+    Zone(ZoneAction),
+}
+
+impl Op {
+    /// Its number among read, write, trim and flush; an append is a write, and what is done to zones is none of them.
+    #[inline]
+    pub const fn number(self) -> Option<usize> {
+        match self {
+            Self::Read => Some(0),
+            Self::Write | Self::Append => Some(1),
+            Self::Trim => Some(2),
+            Self::Flush => Some(3),
+            Self::Zone(_) => None,
+        }
+    }
+
+    /// Whether data goes from the host to the drive.
+    #[inline]
+    pub const fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::Append)
+    }
 }
 
 impl fmt::Display for Op {
@@ -27,6 +51,11 @@ impl fmt::Display for Op {
             Op::Write => "write",
             Op::Trim => "trim",
             Op::Flush => "flush",
+            Op::Append => "append",
+            Op::Zone(ZoneAction::Open) => "zone open",
+            Op::Zone(ZoneAction::Close) => "zone close",
+            Op::Zone(ZoneAction::Finish) => "zone finish",
+            Op::Zone(ZoneAction::Reset) => "zone reset",
         })
     }
 }

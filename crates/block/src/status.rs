@@ -15,6 +15,8 @@ pub enum Status {
     Success,
     /// The drive has no such command.
     InvalidOpcode,
+    /// A part of the command makes no sense: no whole blocks, or no zone.
+    InvalidField,
     /// Data on the media cannot be corrected.
     UnrecoveredRead,
     /// The media took no data: the drive is read-only.
@@ -51,6 +53,7 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Success => "success",
+            Self::InvalidField => "invalid field in command",
             Self::InvalidOpcode => "invalid command opcode",
             Self::UnrecoveredRead => "unrecovered read error",
             Self::WriteFault => "write fault",

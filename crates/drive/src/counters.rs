@@ -37,6 +37,8 @@ pub struct Counters {
     pub failed: u64,
     /// Reads of an array's member that failed and were made good from the other members.
     pub repaired: u64,
+    /// Zones that were reset while something was written in them.
+    pub zone_resets: u64,
     /// Energy used, in nanojoules; zero if the drive's file does not say what it consumes.
     pub energy_nj: u64,
     /// Time at a slower pace because the drive was too warm.
@@ -74,19 +76,21 @@ impl Counters {
     /// Counts writes of `block` each from `first` to `end`.
     pub(crate) fn count_writes(&mut self, first: Lba, end: Lba, block: Bytes) {
         let bytes = SECTOR.times(end.get() - first.get());
-        self.requests[Op::Write as usize] += bytes.get().div_ceil(block.get().max(1));
+        self.requests[1] += bytes.get().div_ceil(block.get().max(1));
         self.host_written += bytes;
     }
 
     /// Counts a request that was taken.
     #[inline]
     pub(crate) fn count(&mut self, request: &Request) {
-        self.requests[request.op as usize] += 1;
+        if let Some(kind) = request.op.number() {
+            self.requests[kind] += 1;
+        }
         match request.op {
             Op::Read => self.host_read += request.bytes(),
-            Op::Write => self.host_written += request.bytes(),
+            Op::Write | Op::Append => self.host_written += request.bytes(),
             Op::Trim => self.host_trimmed += request.bytes(),
-            Op::Flush => {}
+            Op::Flush | Op::Zone(_) => {}
         }
     }
 
@@ -131,6 +135,7 @@ impl Counters {
             soft_decodes: op(self.soft_decodes, other.soft_decodes),
             uncorrectable: op(self.uncorrectable, other.uncorrectable),
             failed: op(self.failed, other.failed),
+            zone_resets: op(self.zone_resets, other.zone_resets),
             repaired: op(self.repaired, other.repaired),
             energy_nj: op(self.energy_nj, other.energy_nj),
             throttled: time(self.throttled, other.throttled),

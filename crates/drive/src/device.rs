@@ -1,6 +1,6 @@
 //! Any of the simulated drives.
 
-use block::{Bytes, Completion, Lba, Nanos, Request, Seed, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Request, Seed, Tag, Zone, ZoneLimits};
 use serde::{Deserialize, Serialize};
 
 use crate::disk::DiskDrive;
@@ -175,6 +175,14 @@ impl Drive for Device {
 
     fn draw_from(&mut self, seed: Seed) {
         each!(self, drive => drive.draw_from(seed));
+    }
+
+    fn zone_limits(&self) -> Option<ZoneLimits> {
+        each!(self, drive => drive.zone_limits())
+    }
+
+    fn zones(&self) -> Vec<Zone> {
+        each!(self, drive => drive.zones())
     }
 
     #[inline]

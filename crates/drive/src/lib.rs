@@ -34,8 +34,9 @@ mod sparse;
 mod specimen;
 mod thermal;
 mod wear;
+mod zones;
 
-use block::{Bytes, Completion, Lba, Nanos, Request, Seed, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Request, Seed, Tag, Zone, ZoneLimits};
 pub use counters::Counters;
 pub use delay::DelaySpec;
 pub use device::Device;
@@ -48,6 +49,7 @@ use serde::{Deserialize, Serialize};
 pub use specimen::Specimen;
 pub use thermal::{ThermalSpec, Throttle};
 pub use wear::{WearSpec, WearSummary};
+pub use zones::{ZoneDeed, ZoneRules, Zones, ZonesSpec};
 
 /// What a host learns when it asks a drive to identify itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,6 +137,16 @@ pub trait Drive {
     /// Has what is drawn as it happens come from `seed` from now on, joined to the drive's own: two clones that draw from
     /// different seeds have different luck from here.
     fn draw_from(&mut self, _seed: Seed) {}
+
+    /// How many zones may be in use at once; none if the drive has no zones.
+    fn zone_limits(&self) -> Option<ZoneLimits> {
+        None
+    }
+
+    /// Its zones as they are; none if it has none.
+    fn zones(&self) -> Vec<Zone> {
+        Vec::new()
+    }
 
     /// Says that these requests will be submitted soon. It changes nothing that can be observed; a drive
     /// with large tables uses it to have their entries at hand.

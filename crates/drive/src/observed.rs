@@ -1,6 +1,6 @@
 //! A drive at whose door somebody stands.
 
-use block::{Completion, Lba, Nanos, Request, Seed, Tag};
+use block::{Completion, Lba, Nanos, Request, Seed, Tag, Zone, ZoneLimits};
 
 use crate::{Counters, Drive, Health, PowerLoss, Shape};
 
@@ -65,6 +65,14 @@ impl<F: FnMut(Nanos, Request)> Drive for Observed<'_, F> {
 
     fn draw_from(&mut self, seed: Seed) {
         self.drive.draw_from(seed);
+    }
+
+    fn zone_limits(&self) -> Option<ZoneLimits> {
+        self.drive.zone_limits()
+    }
+
+    fn zones(&self) -> Vec<Zone> {
+        self.drive.zones()
     }
 
     fn expect(&self, soon: &[Request]) {

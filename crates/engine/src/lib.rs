@@ -27,6 +27,7 @@ mod threads;
 mod uring;
 mod virtual_run;
 mod worker;
+mod zone_traffic;
 
 pub use access::{Access, PATIENCE};
 pub use error::{RealError, TargetError};

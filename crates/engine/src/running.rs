@@ -2,9 +2,10 @@
 
 use block::{Bytes, Nanos, Op, Request, Status, Tag};
 use drive::{Counters, Drive};
-use workload::{Invalid, Stream};
+use workload::{Invalid, Stream, ZoneStep};
 
 use crate::pace::Pace;
+use crate::zone_traffic::ZoneTraffic;
 use crate::{Clock, Job, Measurement};
 
 /// How many requests of a worker are made ahead, so that the drive can have its tables at hand.
@@ -37,7 +38,7 @@ pub(crate) struct RunningJobs {
     ended: bool,
     /// Whether requests come at a rate, so that some wait to be submitted.
     is_open: bool,
-    bytes_left: u64,
+    pub bytes_left: u64,
     pub in_flight: u64,
     pub measurement: Measurement,
     /// Where the job ended; none for the last, which ends with the run.
@@ -64,12 +65,63 @@ impl RunningJobs {
 
     /// Submits the next request of the tag's worker, whose latency counts from `since`; false where a limit forbids.
     #[inline]
-    pub fn submit(&mut self, drive: &mut dyn Drive, now: Nanos, since: Nanos, tag: Tag, flight: &mut InFlight) -> bool {
+    pub fn submit(
+        &mut self,
+        drive: &mut dyn Drive,
+        traffic: Option<&mut ZoneTraffic>,
+        now: Nanos,
+        since: Nanos,
+        tag: Tag,
+        flight: &mut InFlight,
+    ) -> bool {
         let worker = &mut self.workers[flight.owner.worker as usize];
         if now >= self.deadline || worker.left == 0 {
             return false;
         }
         let request = worker.peek(drive);
+        if let Some(traffic) = traffic {
+            return self.submit_zoned(drive, traffic, (now, since, tag), flight, request);
+        }
+        if !self.count_in(request, flight) {
+            return false;
+        }
+        (flight.since, flight.submitted, flight.request) = (since, now, request);
+        drive.submit(now, tag, request);
+        true
+    }
+
+    /// The same on a drive with zones, where something else may come first.
+    #[cold]
+    fn submit_zoned(
+        &mut self,
+        drive: &mut dyn Drive,
+        traffic: &mut ZoneTraffic,
+        (now, since, tag): (Nanos, Nanos, Tag),
+        flight: &mut InFlight,
+        request: Request,
+    ) -> bool {
+        let TagOwner { job, worker } = flight.owner;
+        let request = match traffic.step(job, worker, request) {
+            ZoneStep::Go(there) if !self.count_in(there, flight) => return false,
+            ZoneStep::Go(there) => there,
+            ZoneStep::First(there) => {
+                self.in_flight += 1;
+                there
+            }
+            ZoneStep::End => {
+                self.workers[worker as usize].left = 0;
+                return false;
+            }
+        };
+        (flight.since, flight.submitted, flight.request) = (since, now, request);
+        traffic.submit(drive, now, tag, request);
+        true
+    }
+
+    /// Counts the worker's next request as in flight; false where a limit forbids it.
+    #[inline]
+    fn count_in(&mut self, request: Request, flight: &InFlight) -> bool {
+        let worker = &mut self.workers[flight.owner.worker as usize];
         let bytes = request.bytes().get();
         if bytes > self.bytes_left {
             worker.left = 0;
@@ -79,8 +131,6 @@ impl RunningJobs {
         worker.left -= u64::from(request.op != Op::Flush) | worker.counts_flushes;
         self.bytes_left -= bytes;
         self.in_flight += 1;
-        (flight.since, flight.submitted, flight.request) = (since, now, request);
-        drive.submit(now, tag, request);
         true
     }
 

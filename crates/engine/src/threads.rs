@@ -248,6 +248,7 @@ impl Carrier {
                 let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
                 retried(|| rustix::fs::fallocate(file, mode, offset, request.bytes().get()).map(|()| 0))
             }
+            Op::Append | Op::Zone(_) => unreachable!("only simulated drives have zones"),
             Op::Flush if self.data_flushes => retried(|| rustix::fs::fdatasync(file).map(|()| 0)),
             Op::Flush => retried(|| rustix::fs::fsync(file).map(|()| 0)),
         }

@@ -215,6 +215,7 @@ impl<'f> Ring<'f> {
                 let length = request.bytes().get();
                 opcode::Fallocate::new(file, length).offset(offset).mode(mode.bits() as i32).build()
             }
+            (Op::Append | Op::Zone(_), _) => unreachable!("only simulated drives have zones"),
             (Op::Flush, _) => opcode::Fsync::new(file).flags(self.flush).build(),
         }
     }

@@ -9,6 +9,7 @@ use thiserror::Error;
 use workload::{Invalid, Workload};
 
 use crate::running::{FinalState, InFlight, RunningJobs, TagOwner, VirtualWorker};
+use crate::zone_traffic::ZoneTraffic;
 use crate::{Job, Measurement, OnError, Record};
 
 /// Why a workload gave no measurement on a simulated drive.
@@ -35,6 +36,9 @@ pub enum VirtualError {
         "{op} of {length} at offset {} failed: {status}; --on-error=count counts such requests and goes on", offset.get()
     )]
     Failed { op: Op, offset: Bytes, length: Bytes, status: Status },
+    /// A request is longer than what a zone can hold.
+    #[error("requests of {block} do not fit into zones that hold {zone}; give a smaller bs, or zonemode=none")]
+    ZoneTooSmall { block: Bytes, zone: Bytes },
     /// It ended all with an error.
     #[error("all requests failed: {words}")]
     AllFailed { words: String },
@@ -154,6 +158,8 @@ struct VirtualRun {
     /// How many jobs have not ended.
     left: usize,
     on_error: OnError,
+    /// None where the drive has no zones.
+    traffic: Option<ZoneTraffic>,
     /// The request that ended the run: its job, what it was and why.
     failure: Option<(u32, Request, Status)>,
 }
@@ -164,12 +170,20 @@ impl VirtualRun {
         let began = drive.now();
         let capacity = drive.shape().capacity;
         let mut flights = Vec::new();
+        let mut traffic = ZoneTraffic::of(drive);
         let mut all = Vec::with_capacity(jobs.len());
         for (number, job) in (0..).zip(jobs) {
             if job.workload.verify.stamps {
                 return Err(VirtualError::HoldsNoData.of(job));
             }
             let mut running = RunningJobs::new(job, began);
+            if let Some(traffic) = &mut traffic {
+                let span = job.workload.span(capacity).map_err(|invalid| VirtualError::Invalid(invalid).of(job))?;
+                let block = job.workload.block_max();
+                let too_small = |zone| VirtualError::ZoneTooSmall { block, zone }.of(job);
+                let bytes = traffic.add(job.workload, span).map_err(too_small)?;
+                running.bytes_left = bytes.map_or(u64::MAX, Bytes::get);
+            }
             for worker in 0..job.workload.workers {
                 let first = flights.len() as u32;
                 let idle = InFlight {
@@ -185,7 +199,7 @@ impl VirtualRun {
             all.push(running);
         }
         let (left, wakes) = (all.len(), BinaryHeap::new());
-        Ok(Self { left, jobs: all, flights, began, wakes, on_error, failure: None })
+        Ok(Self { left, jobs: all, flights, began, wakes, on_error, traffic, failure: None })
     }
 
     /// The worker of each tag, numbered over all jobs.
@@ -243,6 +257,9 @@ impl VirtualRun {
             self.fail(at, tag, status);
         }
         let flight = &mut self.flights[tag.0 as usize];
+        if let Some(traffic) = &mut self.traffic {
+            traffic.completed(drive, at, &flight.request);
+        }
         let owner = flight.owner;
         let job = &mut self.jobs[owner.job as usize];
         if status.is_success() {
@@ -251,7 +268,7 @@ impl VirtualRun {
         if let Some(queue) = &mut job.workers[owner.worker as usize].queue {
             queue.give_back(tag, at);
             self.pull(drive, at, owner);
-        } else if job.submit(drive, at, at, tag, flight) {
+        } else if job.submit(drive, self.traffic.as_mut(), at, at, tag, flight) {
             return;
         }
         self.settle(drive, owner.job);
@@ -271,7 +288,7 @@ impl VirtualRun {
 
     fn submit(&mut self, drive: &mut dyn Drive, now: Nanos, since: Nanos, tag: Tag) -> bool {
         let flight = &mut self.flights[tag.0 as usize];
-        self.jobs[flight.owner.job as usize].submit(drive, now, since, tag, flight)
+        self.jobs[flight.owner.job as usize].submit(drive, self.traffic.as_mut(), now, since, tag, flight)
     }
 
     /// Submits what is due of a worker, and has it woken for what will be.

@@ -126,9 +126,9 @@ impl Tick {
     pub fn record(&mut self, op: Op, bytes: Bytes, latency: Nanos) {
         match op {
             Op::Read => self.reads += 1,
-            Op::Write => self.writes += 1,
+            Op::Write | Op::Append => self.writes += 1,
             Op::Trim => self.trims += 1,
-            Op::Flush => {}
+            Op::Flush | Op::Zone(_) => {}
         }
         self.bytes += bytes;
         self.latency_total += latency;
@@ -257,9 +257,11 @@ impl Measurement {
     pub fn record(&mut self, op: Op, bytes: Bytes, at: Nanos, latency: Nanos) {
         match op {
             Op::Read => self.read.record(bytes, latency),
-            Op::Write => self.write.record(bytes, latency),
+            Op::Write | Op::Append => self.write.record(bytes, latency),
             Op::Trim => self.trim.record(bytes, latency),
             Op::Flush => return self.flush.record(bytes, latency),
+            // What a host does to a zone is no request of the workload.
+            Op::Zone(_) => return,
         }
         let tick = ((at.as_nanos() / TICK.as_nanos()) as usize).min(TICKS_MAX - 1);
         if tick >= self.series.len() {
@@ -282,10 +284,10 @@ impl Measurement {
     pub fn record_service(&mut self, op: Op, latency: Nanos) {
         match op {
             Op::Read => self.read.record_service(latency),
-            Op::Write => self.write.record_service(latency),
+            Op::Write | Op::Append => self.write.record_service(latency),
             Op::Trim => self.trim.record_service(latency),
             // A flush comes when it is submitted.
-            Op::Flush => {}
+            Op::Flush | Op::Zone(_) => {}
         }
     }
 

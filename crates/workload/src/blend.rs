@@ -144,7 +144,8 @@ impl Blend {
             100 => true,
             percent => self.orders.random_range(0..100) < percent,
         };
-        let kind = self.kinds[op as usize].as_ref().expect("only kinds that the pattern makes are drawn");
+        let kind =
+            op.number().and_then(|op| self.kinds[op].as_ref()).expect("only kinds that the pattern makes are drawn");
         let sectors = kind.sectors[if kind.sectors.len() == 1 { 0 } else { kind.deck.draw(&mut self.sizes) }];
         let place = if let Some(once) = &mut self.once {
             once.draw() * u64::from(sectors)

@@ -29,6 +29,7 @@ mod steady_order;
 mod stream;
 mod trace;
 mod verify;
+mod zoned;
 
 pub use arrival::{Arrival, ArrivalProcess, Arrivals};
 pub use distribution::{AddressZone, Decimal, Distribution};
@@ -45,3 +46,4 @@ pub use stamp::{Damage, DamageKind, Stamp};
 pub use stream::Stream;
 pub use trace::{Trace, TraceError, TraceFormat, TraceReader, Traced, to_iolog, to_timed};
 pub use verify::Verify;
+pub use zoned::{HostZones, ZoneStep, ZonedAccess, ZonedJob};

@@ -269,7 +269,7 @@ impl Recorded {
         let Some(Traced { request, .. }) = self.trace.requests.get(self.next) else { return Request::FLUSH };
         self.next += 1;
         match request.op {
-            Op::Flush => *request,
+            Op::Flush | Op::Append | Op::Zone(_) => *request,
             Op::Write => Request {
                 lba: Lba::new(self.first.get() + request.lba.get()),
                 entropy: self.entropy,

@@ -34,7 +34,7 @@ impl Sizes {
     pub fn of(&self, op: Op) -> &[Weighted] {
         match op {
             Op::Read => &self.reads,
-            Op::Write | Op::Flush => &self.writes,
+            Op::Write | Op::Append | Op::Flush | Op::Zone(_) => &self.writes,
             Op::Trim => &self.trims,
         }
     }

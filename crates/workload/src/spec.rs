@@ -3,7 +3,7 @@
 use block::{Bytes, Nanos, Op};
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrival, Distribution, Pattern, Replay, ReplayPace, Sizes, Spare, Verify, Weighted};
+use crate::{Arrival, Distribution, Pattern, Replay, ReplayPace, Sizes, Spare, Verify, Weighted, ZonedAccess};
 
 /// When a workload ends: at the first of the limits that are set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,6 +121,9 @@ pub struct Workload {
     /// Whether what is written is checked \[`verify`\].
     #[serde(default)]
     pub verify: Verify,
+    /// What it asks of a drive with zones \[`zonemode`\].
+    #[serde(default, skip_serializing_if = "ZonedAccess::is_plain")]
+    pub zoned: ZonedAccess,
     /// A trace whose requests come in place of those of a pattern; it ends with the last of them, if no limit ends it
     /// before \[`read_iolog`\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,6 +170,7 @@ impl Default for Workload {
             fdatasync: 0,
             arrival: Arrival::default(),
             verify: Verify::default(),
+            zoned: ZonedAccess::default(),
             replay: None,
         }
     }

@@ -180,6 +180,11 @@ impl ArrayLayout {
                 steps.extend((0..self.members).map(flush));
             }
             Op::Read => steps.extend(self.pieces(request)),
+            // Drives with zones stand alone.
+            Op::Append | Op::Zone(_) => {
+                let Request { op, lba, sectors, .. } = *request;
+                steps.push(MemberStep { member: 0, op, lba, sectors });
+            }
             Op::Write if self.parity => {
                 for (row, written) in self.rows(request) {
                     match self.reads_first(&written) {

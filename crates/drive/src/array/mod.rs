@@ -9,7 +9,7 @@ mod redundancy;
 #[cfg(test)]
 mod tests;
 
-use block::{Bytes, Completion, Lba, Nanos, Op, Request, Seed, Status, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Op, Request, Seed, Status, Tag, Zone, ZoneLimits};
 use controller::Controller;
 pub use controller::ControllerSpec;
 pub use layout::{ArrayLayout, Level, MemberStep};
@@ -262,7 +262,7 @@ impl Array {
         let at = match self.controller(member) {
             Some(controller) => {
                 let passed = controller.command(now);
-                let data = if request.op == Op::Write { request.bytes() } else { Bytes::ZERO };
+                let data = if request.op.writes() { request.bytes() } else { Bytes::ZERO };
                 controller.transfer(now, passed, data)
             }
             None => now,
@@ -372,6 +372,14 @@ impl Drive for Array {
 
     fn unsaved(&self, now: Nanos) -> Vec<(Lba, Lba)> {
         self.at_risk(now)
+    }
+
+    fn zone_limits(&self) -> Option<ZoneLimits> {
+        self.members[0].zone_limits()
+    }
+
+    fn zones(&self) -> Vec<Zone> {
+        self.members[0].zones()
     }
 
     fn draw_from(&mut self, seed: Seed) {

@@ -8,10 +8,12 @@ use super::{
     BackgroundSpec, CacheSpec, CommandOrder, DiskSpec, OrderSpec, Platters, SeekTimes, ShingledSpec, SpindleSpec,
     TroubleSpec, VariationSpec,
 };
+use crate::ZoneRules;
 use crate::draw::{Odds, Spread};
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::units::{bytes, duration, power, rate, some_bytes, some_duration, some_share};
+use crate::preset::zones::ZonesTable;
 use crate::preset::{HostTable, PresetError, Rated, require, table};
 
 /// A disk's file as it is written.
@@ -34,6 +36,7 @@ pub struct DiskFile {
     variation: Option<VariationTable>,
     background: Option<BackgroundTable>,
     shingled: Option<ShingledTable>,
+    zones: Option<ZonesTable>,
 }
 
 table!(PlattersTable {
@@ -167,6 +170,7 @@ impl DiskFile {
         ("variation", VariationTable::FIELDS),
         ("background", BackgroundTable::FIELDS),
         ("shingled", ShingledTable::FIELDS),
+        ("zones", ZonesTable::FIELDS),
     ];
 
     /// The disk itself.
@@ -187,6 +191,13 @@ impl DiskFile {
             "it is 1 to 1,024",
         )?;
         let (actuators, physical) = self.platters.parts()?;
+        let capacity = Bytes::from_sectors(platters.sectors);
+        let zones = self.zones.as_ref().map(|table| table.spec(ZoneRules::Zbc, capacity)).transpose()?;
+        require(
+            zones.is_none_or(|zones| zones.size == zones.capacity && self.shingled.is_none()),
+            || "a disk with zones and [shingled], or with zones.capacity".to_owned(),
+            "zones of a disk are written from end to end, by the host: leave out the one and the other",
+        )?;
         let shingled = self.shingled.as_ref().map(|table| table.spec(platters, actuators)).transpose()?;
         let mut spec = DiskSpec {
             platters,
@@ -205,6 +216,7 @@ impl DiskFile {
             variation: self.variation.as_ref().map_or(Ok(VariationSpec::default()), VariationTable::spec)?,
             background: self.background.as_ref().map_or(Ok(BackgroundSpec::default()), BackgroundTable::spec)?,
             shingled,
+            zones,
         };
         (spec.read_seek, spec.write_seek) = self.seek.times(spec.under_an_arm())?;
         Ok(spec)

@@ -17,7 +17,7 @@ mod write_cache;
 use std::collections::VecDeque;
 
 use actuator::Actuator;
-use block::{Bytes, Completion, Lba, Nanos, Request, SECTOR, Seed, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Request, SECTOR, Seed, Tag, Zone, ZoneLimits};
 pub(crate) use file::DiskFile;
 pub use layout::Platters;
 pub use seek::SeekTimes;
@@ -32,7 +32,7 @@ pub use variation::{BackgroundSpec, TroubleSpec, VariationSpec};
 
 use crate::link::Link;
 use crate::queue::CommandQueue;
-use crate::{Counters, Drive, Health, PowerLoss, Shape, Specimen, not_before, within};
+use crate::{Counters, Drive, Health, PowerLoss, Shape, Specimen, Zones, not_before, within};
 
 /// The most that is sent over the link in one go.
 const LINK_PIECE: Bytes = Bytes::from_kib(64);
@@ -60,6 +60,7 @@ pub struct DiskDrive {
     /// Commands that lie under several arms: how many of these have still to do their part, and when the last will have.
     spanning: Vec<(Tag, u32, Nanos)>,
     spindle: Spindle,
+    zones: Option<Zones>,
     cache_hits: u64,
     rewrites: u64,
     counters: Counters,
@@ -88,6 +89,7 @@ impl DiskDrive {
             actuators: (0..spec.actuators).map(|index| Actuator::new(&spec, index, seed)).collect(),
             spanning: Vec::new(),
             spindle: Spindle::new(spec.spindle),
+            zones: spec.zones.map(Zones::new),
             cache_hits: 0,
             rewrites: 0,
             counters: Counters::default(),
@@ -189,11 +191,20 @@ impl Drive for DiskDrive {
         let (reading, end) =
             ahead.fold((Nanos::ZERO, Nanos::ZERO), |(reading, end), (more, until)| (reading + more, end.max(until)));
         let energy_nj = self.spindle.energy(self.now, reading, end);
-        Counters { energy_nj, ..self.counters }
+        let zone_resets = self.zones.as_ref().map_or(0, Zones::resets);
+        Counters { energy_nj, zone_resets, ..self.counters }
     }
 
     fn health(&self) -> Health {
         Health { power_on: self.now, power_cycles: 1 + self.counters.unsafe_shutdowns, ..Health::default() }
+    }
+
+    fn zone_limits(&self) -> Option<ZoneLimits> {
+        self.zones.as_ref().map(Zones::limits)
+    }
+
+    fn zones(&self) -> Vec<Zone> {
+        self.zones.as_ref().map_or_else(Vec::new, Zones::report)
     }
 
     fn draw_from(&mut self, seed: Seed) {
@@ -221,5 +232,6 @@ impl Drive for DiskDrive {
             }
         }
         self.segments.clear();
+        self.zones.iter_mut().for_each(Zones::clear);
     }
 }

@@ -21,6 +21,7 @@ impl DiskDrive {
         self.arriving.clear();
         self.blocked.clear();
         self.spanning.clear();
+        self.zones.iter_mut().for_each(crate::Zones::power_on);
         self.inside = 0;
         self.segments.clear();
         self.link = Link::new(self.spec.link, LINK_PIECE);

@@ -1,6 +1,6 @@
 //! How commands go through a disk: what memory answers, what waits for an arm, and what an arm does next.
 
-use block::{Bytes, Completion, Lba, Nanos, Op, Request, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Op, Request, Status, Tag};
 
 use super::actuator::Actuator;
 use super::arm::SectorTransfer;
@@ -76,6 +76,10 @@ impl DiskDrive {
         }
         self.spindle.touch(at);
         self.busy_at = at;
+        let request = match self.allowed(request) {
+            Ok(request) => request,
+            Err(status) => return self.refuse(at, tag, status),
+        };
         match request.op {
             Op::Read if self.is_held(&request) => self.answer(at, tag, request),
             Op::Read if self.answer_in_passing(at, tag, request) => {}
@@ -85,7 +89,7 @@ impl DiskDrive {
                 self.admit(at);
             }
             Op::Write => self.write_through(at, tag, request),
-            Op::Trim => self.finish(at, tag),
+            Op::Trim | Op::Append | Op::Zone(_) => self.finish(at, tag),
             Op::Flush => {
                 self.blocked.push_back((tag, request));
                 self.admit(at);
@@ -143,6 +147,22 @@ impl DiskDrive {
             let (tag, _, at) = self.spanning.swap_remove(index);
             self.queue.take(Completion::new(at, tag));
         }
+    }
+
+    /// The command as the zones have it, where there are any.
+    fn allowed(&mut self, request: Request) -> Result<Request, Status> {
+        match (&mut self.zones, request.op) {
+            (None, Op::Append | Op::Zone(_)) => Err(Status::InvalidOpcode),
+            (None, _) => Ok(request),
+            (Some(zones), _) => zones.command(request).map(|_| request),
+        }
+    }
+
+    /// Ends a command with an error.
+    fn refuse(&mut self, at: Nanos, tag: Tag, status: Status) {
+        let at = self.link.send(at, at, 0, true);
+        self.counters.failed += 1;
+        self.queue.take(Completion { at, tag, status });
     }
 
     /// Completes a command whose answer is a status alone.

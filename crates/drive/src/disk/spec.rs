@@ -8,6 +8,7 @@ use super::seek::SeekTimes;
 use super::shingled::ShingledSpec;
 use super::spindle::SpindleSpec;
 use super::variation::{BackgroundSpec, VariationSpec};
+use crate::ZonesSpec;
 use crate::link::LinkTimes;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +40,8 @@ pub struct DiskSpec {
     pub background: BackgroundSpec,
     /// If tracks overlap.
     pub shingled: Option<ShingledSpec>,
+    /// If the host is to write them in order.
+    pub zones: Option<ZonesSpec>,
 }
 
 /// How the firmware orders what needs an arm.
@@ -132,6 +135,7 @@ impl DiskSpec {
         ]
         .into_iter()
         .chain((self.actuators > 1).then(|| ("arms", format!("{} that move on their own", self.actuators))))
+        .chain(self.zones.map(|zones| ("zones", zones.fact())))
         .chain((self.physical > 1).then(|| ("sectors", format!("{} inside", SECTOR.times(self.physical.into())))))
         .collect()
     }

@@ -2,7 +2,7 @@
 
 mod file;
 
-use block::{Bytes, Completion, Lba, Nanos, Op, Power, Rate, Request, SECTOR, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Op, Power, Rate, Request, SECTOR, Status, Tag};
 pub(crate) use file::DramFile;
 use serde::{Deserialize, Serialize};
 
@@ -86,13 +86,18 @@ impl DramDrive {
         let (fixed, data) = match request.op {
             Op::Read => (self.spec.read, self.spec.read_rate.time_for(request.bytes())),
             Op::Write => (self.spec.write, self.spec.write_rate.time_for(request.bytes())),
-            Op::Trim | Op::Flush => (self.spec.write, Nanos::ZERO),
+            Op::Trim | Op::Flush | Op::Append | Op::Zone(_) => (self.spec.write, Nanos::ZERO),
         };
         let ready = self.now + fixed;
         let at = if data == Nanos::ZERO { ready } else { self.link.reserve(self.now, ready, data) };
         self.active += at.since(self.active_until.max(self.now));
         self.active_until = self.active_until.max(at);
-        self.queue.take(Completion::new(at, tag));
+        let status = match request.op {
+            Op::Append | Op::Zone(_) => Status::InvalidOpcode,
+            _ => Status::Success,
+        };
+        self.counters.failed += u64::from(!status.is_success());
+        self.queue.take(Completion { at, tag, status });
     }
 }
 

@@ -23,6 +23,9 @@ impl FlashDrive {
     pub fn can_write_untimed(&self, first: Lba, end: Lba) -> bool {
         let is_whole = |at: Lba| at.get().is_multiple_of(u64::from(self.page_sectors));
         let capacity = Lba::at(self.spec.capacity);
+        if let Some(zoned) = &self.zoned {
+            return end <= capacity && self.queue.is_empty() && zoned.zones.can_fill(first, end);
+        }
         let is_inside = first < end && end <= capacity && is_whole(first) && (is_whole(end) || end == capacity);
         is_inside && !self.mapping.is_read_only() && self.queue.is_empty()
     }
@@ -53,6 +56,9 @@ impl FlashDrive {
     /// # Panics
     /// As there.
     pub fn fill_untimed(&mut self, first: Lba, end: Lba, block: Bytes, entropy: u8) {
+        if self.zoned.is_some() {
+            return self.fill_zones(first, end);
+        }
         let before = self.counters;
         let mut writer = Writer::new(self);
         let is_blank = writer.drive.forget_if_blank();

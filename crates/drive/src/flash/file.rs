@@ -1,6 +1,7 @@
 //! A flash drive as its file describes it.
 
 mod behaviour;
+mod zones;
 
 use behaviour::{ChoreTable, ErrorsTable, SuspendTable, VariationTable, deviation};
 use block::{Bytes, Nanos, Rate};
@@ -17,9 +18,10 @@ use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::{PowerTable, ThermalTable};
 use crate::preset::units::{bytes, duration, rate, share, shares, some_bytes, some_duration, some_share};
+use crate::preset::zones::ZonesTable;
 use crate::preset::{HostTable, PresetError, Rated, require, table};
 use crate::smart::IdentityTable;
-use crate::{PowerSpec, WearSpec};
+use crate::{PowerSpec, WearSpec, ZoneRules};
 
 /// A drive's file as it is written.
 #[derive(Deserialize)]
@@ -48,6 +50,7 @@ pub struct FlashFile {
     journal: Option<ChoreTable>,
     checkpoint: Option<ChoreTable>,
     log: Option<ChoreTable>,
+    zones: Option<ZonesTable>,
     #[serde(rename = "rig")]
     _rig: Option<HostTable>,
     #[serde(rename = "smart")]
@@ -401,6 +404,7 @@ impl FlashFile {
         ("journal", ChoreTable::FIELDS),
         ("checkpoint", ChoreTable::FIELDS),
         ("log", ChoreTable::FIELDS),
+        ("zones", ZonesTable::FIELDS),
         ("rig", HostTable::FIELDS),
     ];
 
@@ -409,7 +413,8 @@ impl FlashFile {
     /// # Errors
     /// If the numbers do not make a drive.
     pub fn spec(&self) -> Result<FlashSpec, PresetError> {
-        let geometry = self.geometry.geometry(&self.capacity)?;
+        let mut geometry = self.geometry.geometry(&self.capacity)?;
+        let zones = self.zones.as_ref().map(|zones| zones.spec(ZoneRules::Zns, self.capacity.user)).transpose()?;
         let cores = self.controller.cores()?;
         let (buffer_pages, buffer_partial_pages) = self.buffer.pages(&geometry)?;
         let map_cache = self.map.as_ref().map(|map| map.spec(geometry.page)).transpose()?;
@@ -418,7 +423,10 @@ impl FlashFile {
         if wear.is_some() {
             collection.start = collection.start.max(WORN_START_MIN);
         }
-        self.check_room(&geometry, collection.start)?;
+        match &zones {
+            Some(zones) => self.lay_zones(zones, &mut geometry)?,
+            None => self.check_room(&geometry, collection.start)?,
+        }
         let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry)).transpose()?;
         let nand = self.nand.times(self.slc.as_ref())?;
         let [journal, checkpoint, log] =
@@ -429,7 +437,7 @@ impl FlashFile {
             suspend: self.suspend.as_ref().map(SuspendTable::spec),
         };
         let spec = FlashSpec {
-            capacity: self.capacity.user,
+            capacity: zones.map_or(self.capacity.user, |zones| zones.space()),
             queue_depth: self.controller.queue_depth,
             link: self.link.times()?,
             cores,
@@ -457,7 +465,9 @@ impl FlashFile {
             power: self.power.as_ref().map_or(Ok(PowerSpec::default()), PowerTable::spec)?,
             thermal: self.thermal.as_ref().map(ThermalTable::spec).transpose()?,
             wear,
+            zones,
         };
+        self.check_zones(&spec)?;
         require(
             spec.has_room(1),
             || format!("capacity.spare leaves {} blocks a plane before the bad ones", geometry.blocks_per_plane),

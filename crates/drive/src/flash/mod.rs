@@ -30,8 +30,9 @@ mod spec;
 mod variation;
 mod warmth;
 mod write;
+mod zoned;
 
-use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Status, Tag};
+use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Status, Tag, Zone, ZoneLimits};
 use buffer::Buffer;
 pub use collection::{CollectionPolicy, CollectionSpec, IdleSpec};
 use compression::Compression;
@@ -58,6 +59,7 @@ use recent::Recent;
 use serde::{Deserialize, Serialize};
 pub use spec::FlashSpec;
 pub use variation::VariationSpec;
+use zoned::ZonedFlash;
 
 use crate::cloned::clone_in_place;
 use crate::draw::{Draws, Spread};
@@ -89,6 +91,8 @@ pub struct FlashDrive {
     buffer: Buffer,
     recent: Recent,
     mapping: Shared<Mapping>,
+    /// In place of the map, where flash is divided into zones.
+    zoned: Option<Box<ZonedFlash>>,
     map_cache: Option<MapCache>,
     /// The logical page that holds the first mapping page: they come after those of the host.
     map_base: u32,
@@ -153,13 +157,17 @@ impl FlashDrive {
             queue: CommandQueue::new(spec.queue_depth),
             buffer: Buffer::new(spec.buffer_pages as usize, spec.buffer_partial_pages as usize),
             recent: Recent::new(spec.buffer_reads.then_some(spec.buffer_pages)),
-            mapping: Shared::new(Mapping::new(
-                spec.geometry,
-                spec.collection,
-                spec.slc,
-                spec.wear.map(|wear| retirement::fresh(wear, &spec.geometry, specimen)),
-                pages + map_pages,
-            )),
+            mapping: Shared::new(match spec.zones {
+                Some(_) => zoned::no_map(spec.geometry),
+                None => Mapping::new(
+                    spec.geometry,
+                    spec.collection,
+                    spec.slc,
+                    spec.wear.map(|wear| retirement::fresh(wear, &spec.geometry, specimen)),
+                    pages + map_pages,
+                ),
+            }),
+            zoned: spec.zones.map(|zones| Box::new(ZonedFlash::new(zones, &spec.geometry))),
             map_cache,
             map_base: pages,
             nand: Nand::new(&spec.geometry, spec.nand, spec.behaviour, seed.split("flash")),
@@ -212,10 +220,15 @@ impl FlashDrive {
         let ready = start + self.paced(command);
         self.firmware.hold(core, ready + self.paced(self.retiring(request.op)));
         let at = match request.op {
+            _ if self.zoned.is_some() => self.take_zoned(core, ready, request),
             Op::Read => self.read(core, ready, request),
             Op::Write => self.write(core, ready, request),
             Op::Trim => self.trim(ready, request),
             Op::Flush => self.flush(ready),
+            Op::Append | Op::Zone(_) => {
+                self.status = Status::InvalidOpcode;
+                self.link.send(self.now, ready, 0, true)
+            }
         };
         self.counters.count(&request);
         self.meter.end(at);
@@ -235,7 +248,7 @@ impl FlashDrive {
 
     /// What the firmware takes for a command when it is done with it.
     fn retiring(&self, op: Op) -> Nanos {
-        if op == Op::Write { self.spec.retire_write } else { self.spec.retire }
+        if op.writes() { self.spec.retire_write } else { self.spec.retire }
     }
 
     /// Cuts a request at the boundaries of pages.
@@ -265,7 +278,8 @@ impl FlashDrive {
 
 impl Drive for FlashDrive {
     fn shape(&self) -> Shape {
-        Shape { capacity: self.spec.capacity, block: SECTOR, queue_depth: self.spec.queue_depth }
+        let block = if self.zoned.is_some() { self.spec.geometry.page } else { SECTOR };
+        Shape { capacity: self.spec.capacity, block, queue_depth: self.spec.queue_depth }
     }
 
     #[inline]
@@ -308,6 +322,7 @@ impl Drive for FlashDrive {
             read_retries: errors.retries,
             soft_decodes: errors.soft_decodes,
             uncorrectable: errors.uncorrectable,
+            zone_resets: self.zoned.as_ref().map_or(0, |zoned| zoned.zones.resets()),
             pages_read: self.nand.pages_read,
             pages_programmed: self.nand.pages_programmed,
             pages_moved: self.mapping.moved(),
@@ -338,6 +353,7 @@ impl Drive for FlashDrive {
         self.recent.clear();
         self.nand.blank(self.now);
         self.mapping.purge();
+        self.clear_zones();
         if let Some(cache) = &mut self.map_cache {
             cache.purge();
         }
@@ -361,8 +377,19 @@ impl Drive for FlashDrive {
         self.nand.draw_from(seed);
     }
 
+    fn zone_limits(&self) -> Option<ZoneLimits> {
+        self.zoned.as_ref().map(|zoned| zoned.zones.limits())
+    }
+
+    fn zones(&self) -> Vec<Zone> {
+        self.zoned.as_ref().map_or_else(Vec::new, |zoned| zoned.zones.report())
+    }
+
     #[inline]
     fn expect(&self, soon: &[Request]) {
+        if self.zoned.is_some() {
+            return;
+        }
         let page_of = |request: &Request| Lpn((request.lba.get() >> self.page_sectors.trailing_zeros()) as u32);
         soon.iter().for_each(|request| self.mapping.call(page_of(request)));
         soon.iter().for_each(|request| self.mapping.call_slot(page_of(request)));
@@ -387,6 +414,7 @@ clone_in_place!(FlashDrive {
     buffer,
     recent,
     mapping,
+    zoned,
     map_cache,
     map_base,
     nand,

@@ -73,9 +73,14 @@ impl FlashDrive {
         not_before(self.now, now);
         self.warm_up(now);
         self.now = now;
-        let lost = if self.spec.power.capacitor { self.save() } else { self.forget(now) };
+        let lost = match (&self.zoned, self.spec.power.capacitor) {
+            (Some(_), _) => PowerLoss::default(),
+            (None, true) => self.save(),
+            (None, false) => self.forget(now),
+        };
         let unanswered = self.queue.clear();
         self.buffer = Buffer::new(self.spec.buffer_pages as usize, self.spec.buffer_partial_pages as usize);
+        self.close_zones();
         self.unsettled.entries.clear();
         self.waiting.clear();
         self.waiting_ready = Nanos::ZERO;

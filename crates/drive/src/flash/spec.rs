@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CHORES, ChoreSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, SlcSpec, retirement};
 use crate::draw::Spread;
-use crate::{LinkTimes, PowerSpec, Specimen, ThermalSpec, WearSpec};
+use crate::{LinkTimes, PowerSpec, Specimen, ThermalSpec, WearSpec, ZonesSpec};
 
 /// All that a flash drive is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +67,8 @@ pub struct FlashSpec {
     pub thermal: Option<ThermalSpec>,
     /// How its blocks wear out; none if they do not.
     pub wear: Option<WearSpec>,
+    /// How it is divided into zones; none if it is not.
+    pub zones: Option<ZonesSpec>,
 }
 
 impl FlashSpec {
@@ -84,13 +86,14 @@ impl FlashSpec {
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let (geometry, nand) = (&self.geometry, &self.nand);
         let raw = geometry.block().times(u64::from(geometry.blocks()));
-        let spare = raw.get() as f64 / self.capacity.get() as f64 * 100.0 - 100.0;
+        let user = self.zones.map_or(self.capacity, |zones| zones.writable());
+        let spare = raw.get() as f64 / user.get() as f64 * 100.0 - 100.0;
         let Geometry { channels, dies_per_channel, planes, page, pages_per_block, .. } = geometry;
         let NandTimes { read, program, erase, channel, .. } = nand;
         let buffer = page.times(u64::from(self.buffer_pages));
         let (link, queue, command) = (self.link.rate, self.queue_depth, self.command);
-        vec![
-            ("capacity", format!("{} user capacity, {raw} of flash: {spare:.1} % over-provisioning", self.capacity)),
+        let mut facts = vec![
+            ("capacity", format!("{user} user capacity, {raw} of flash: {spare:.1} % over-provisioning")),
             (
                 "flash",
                 format!(
@@ -100,6 +103,8 @@ impl FlashSpec {
             ),
             ("times", format!("read {read}, program {program}, erase {erase}, channel {channel}")),
             ("interface", format!("{link} link, queue depth {queue}, {command} per command, {buffer} write buffer")),
-        ]
+        ];
+        facts.extend(self.zones.map(|zones| ("zones", zones.fact())));
+        facts
     }
 }

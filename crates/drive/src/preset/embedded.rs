@@ -10,6 +10,7 @@ macro_rules! embed {
 /// Every drive that comes with the program: its name and its file.
 pub const EMBEDDED: &[(&str, &str)] = embed![
     "drives/disk" / "7k100-100",
+    "drives/disk" / "hc620-14tb",
     "drives/disk" / "maxtor-160",
     "drives/disk" / "nearline-7200",
     "drives/disk" / "raptor-150",
@@ -52,6 +53,7 @@ pub const EMBEDDED: &[(&str, &str)] = embed![
     "drives/flash" / "s4610-480",
     "drives/flash" / "sm843-480",
     "drives/flash" / "sn640-960",
+    "drives/flash" / "zn540-1tb",
     "drives/flash" / "intel-520",
     "drives/flash" / "m4-256",
     "drives/flash" / "samsung-830",

@@ -11,6 +11,7 @@ mod name;
 pub(crate) mod power;
 mod rated;
 pub(crate) mod units;
+pub(crate) mod zones;
 
 use block::Bytes;
 pub use error::PresetError;
@@ -28,7 +29,7 @@ use crate::dram::{DramDrive, DramFile, DramSpec};
 use crate::flash::{FlashDrive, FlashFile, FlashSpec};
 use crate::rig::{self, Rig, RigFile, RigSpec};
 use crate::smart::{AttributeSet, Identity, IdentityTable};
-use crate::{Device, Specimen};
+use crate::{Device, Specimen, ZonesSpec};
 
 /// A drive as its file describes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -213,10 +214,21 @@ impl Preset {
         }
     }
 
+    /// How it is divided into zones: the drive of a rig, in a rig. None if it is not.
+    pub fn zones(&self) -> Option<ZonesSpec> {
+        match &self.spec {
+            Spec::Flash(spec) => spec.zones,
+            Spec::Rig(spec) => spec.member.zones(),
+            Spec::Disk(spec) => spec.zones,
+            Spec::Dram(_) => None,
+        }
+    }
+
     /// Flash beyond what the host can store, as a share of it in millionths: that of each drive, in a rig. None
     /// without flash.
     pub fn spare(&self) -> Option<u64> {
         match &self.spec {
+            Spec::Flash(spec) if spec.zones.is_some() => None,
             Spec::Flash(spec) => Some(spec.geometry.spare_over(spec.capacity)),
             Spec::Rig(spec) => spec.member.spare(),
             Spec::Disk(_) | Spec::Dram(_) => None,

@@ -153,6 +153,11 @@ impl RigFile {
             array.level.wants(),
         )?;
         require(
+            array.drives == 1 || drive.zones().is_none(),
+            || format!("an array of {} drives with zones", array.drives),
+            "a drive with zones stands alone: nothing here spreads zones over drives",
+        )?;
+        require(
             controllers.count <= array.drives,
             || format!("{} controllers have {} drives", controllers.count, array.drives),
             "each has one or more",

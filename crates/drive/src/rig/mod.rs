@@ -10,7 +10,7 @@ mod host;
 #[cfg(test)]
 mod tests;
 
-use block::{Bytes, Completion, Lba, Nanos, Op, Request, Seed, Status, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Op, Request, Seed, Status, Tag, Zone, ZoneLimits};
 pub use bottleneck::{Bottleneck, RigPart};
 pub(crate) use file::{RigFile, change, host_of};
 use host::Host;
@@ -347,6 +347,14 @@ impl Drive for Rig {
 
     fn bind(&mut self, workers: &[u32]) {
         self.host.bind(workers);
+    }
+
+    fn zone_limits(&self) -> Option<ZoneLimits> {
+        self.array.zone_limits()
+    }
+
+    fn zones(&self) -> Vec<Zone> {
+        self.array.zones()
     }
 
     fn draw_from(&mut self, seed: Seed) {

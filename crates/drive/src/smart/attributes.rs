@@ -1,6 +1,6 @@
 //! The numbered attributes of ATA drives.
 
-use block::{Bytes, Op};
+use block::Bytes;
 use serde::Serialize;
 
 use super::identity::AttributeSet;
@@ -274,7 +274,7 @@ impl Shows {
             MeanErases => u64::from(wear.erases_mean),
             EraseRange => u64::from(wear.erases_max - wear.erases_min),
             ReadShare => {
-                let [reads, writes] = [Op::Read, Op::Write].map(|op| counters.requests[op as usize]);
+                let [reads, writes, ..] = counters.requests;
                 reads * 100 / (reads + writes).max(1)
             }
             Minutes => minutes(health.power_on),

@@ -6,7 +6,7 @@
 mod attributes;
 mod identity;
 
-use block::{Bytes, Nanos, Op, SECTOR};
+use block::{Bytes, Nanos, SECTOR};
 use serde::Serialize;
 
 use self::attributes::Attribute;
@@ -158,8 +158,8 @@ impl HealthLog {
             percentage_used: percent_used(health).min(255),
             data_units_read: data_units(counters.host_read),
             data_units_written: data_units(counters.host_written),
-            host_reads: counters.requests[Op::Read as usize],
-            host_writes: counters.requests[Op::Write as usize],
+            host_reads: counters.requests[0],
+            host_writes: counters.requests[1],
             controller_busy_time: minutes(health.busy),
             power_cycles: health.power_cycles,
             power_on_hours: hours(health.power_on),

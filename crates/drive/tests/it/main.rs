@@ -19,3 +19,4 @@ mod servers;
 mod specimen;
 mod support;
 mod wear;
+mod zones;

@@ -63,7 +63,7 @@ impl Written {
                 self.dirty.insert(sector, number);
             }),
             Op::Flush => drop(self.covers.insert(number, self.answered.clone())),
-            Op::Read | Op::Trim => {}
+            _ => {}
         }
         self.in_flight.insert(number, request);
         self.drive.submit(self.drive.now(), Tag(number), request);

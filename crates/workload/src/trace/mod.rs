@@ -287,9 +287,11 @@ pub fn to_iolog(target: &str, requests: &[(Nanos, Request)]) -> String {
         let (micros, offset, length) = (at.as_nanos() / 1000, request.lba.offset().get(), request.bytes().get());
         let action = match request.op {
             Op::Read => "read",
-            Op::Write => "write",
+            Op::Write | Op::Append => "write",
             Op::Trim => "trim",
             Op::Flush => "sync",
+            // fio's log has no word for it: who replays it does it anew.
+            Op::Zone(_) => continue,
         };
         writeln!(text, "{micros} {target} {action} {offset} {length}").expect("a text takes all that is written");
     }

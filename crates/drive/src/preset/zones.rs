@@ -1,0 +1,46 @@
+//! The table of zones of a drive's file.
+
+use block::Bytes;
+
+use super::units::{bytes, some_bytes};
+use super::{PresetError, require, table};
+use crate::{ZoneRules, ZonesSpec};
+
+table!(pub(crate) ZonesTable {
+    #[serde(deserialize_with = "bytes")]
+    size: Bytes,
+    #[serde(default, deserialize_with = "some_bytes")]
+    capacity: Option<Bytes>,
+    max_open: Option<u32>,
+    max_active: Option<u32>,
+    #[serde(default)]
+    conventional: u32,
+});
+
+impl ZonesTable {
+    /// The zones of a drive that takes so much data.
+    ///
+    /// # Errors
+    /// If they do not make up that.
+    pub fn spec(&self, rules: ZoneRules, user: Bytes) -> Result<ZonesSpec, PresetError> {
+        let Self { size, max_open, max_active, conventional, .. } = *self;
+        let capacity = self.capacity.unwrap_or(size);
+        require(
+            capacity > Bytes::ZERO && capacity <= size && size.is_multiple_of(Bytes::from_kib(4)),
+            || format!("zones.size is {size}, zones.capacity {capacity}"),
+            "a zone is whole blocks of 4 KiB, and takes no more data than it is long",
+        )?;
+        require(
+            user >= capacity && user.is_multiple_of(capacity) && user.div(capacity) <= 1 << 24,
+            || format!("the drive takes {user}, each zone {capacity}"),
+            "the capacity is a whole number of zones.capacity, at most 16 million",
+        )?;
+        let count = user.div(capacity) as u32;
+        require(
+            max_open != Some(0) && max_active != Some(0) && conventional <= count,
+            || format!("{count} zones, {max_open:?} open, {max_active:?} active, {conventional} conventional"),
+            "leave max_open and max_active out where there is no limit; no more zones are conventional than there are",
+        )?;
+        Ok(ZonesSpec { rules, count, size, capacity, conventional, max_open, max_active })
+    }
+}
