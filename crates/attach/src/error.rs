@@ -85,6 +85,15 @@ pub enum AttachError {
         /// Where the clients come to.
         socket: PathBuf,
     },
+    /// The drive has zones, and no way to a drive says so to the kernel.
+    #[error(
+        "{name} is a drive with zones, which no device that assay can make has: attach a drive without zones, or run \
+         workloads on sim:{name} itself (`assay run`)"
+    )]
+    Zoned {
+        /// What it is called.
+        name: String,
+    },
     /// There is no ublk driver.
     #[cfg(feature = "ublk")]
     #[error("/dev/ublk-control cannot be opened: {0}; load the driver with `modprobe ublk_drv`, and run as root")]

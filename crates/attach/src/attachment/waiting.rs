@@ -34,13 +34,16 @@ impl<'t> OpenedDrive<'t> {
     /// Opens the data of `drive`, which will be in `registry` by this name.
     ///
     /// # Errors
-    /// If a file of data cannot be used.
+    /// [`AttachError::Zoned`] if the drive has zones; if a file of data cannot be used.
     pub fn new(
         registry: &'t Registry,
         name: &str,
         drive: Device,
         terms: &'t AttachOptions,
     ) -> Result<Self, AttachError> {
+        if drive.zone_limits().is_some() {
+            return Err(AttachError::Zoned { name: name.to_owned() });
+        }
         let (place, capacity) = (registry.place(), drive.shape().capacity);
         let content = match &terms.content {
             Some(data) => Content::kept(data, capacity)?,

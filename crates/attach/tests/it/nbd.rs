@@ -216,6 +216,17 @@ fn what_the_drive_itself_cannot_read_is_an_error_to_who_asks() {
 }
 
 #[test]
+fn a_drive_with_zones_is_refused_for_what_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let drive = Preset::find("zn540-1tb?host=none").unwrap().build();
+    let socket = folder.path().join("socket");
+    let error = Attachment::by_nbd(&registry(&folder), "zn540-1tb", drive, &AttachOptions::default(), &socket);
+    let said = error.expect_err("nothing can say that it has zones").to_string();
+    assert!(said.starts_with("zn540-1tb is a drive with zones") && said.contains("sim:zn540-1tb itself"), "{said}");
+    assert!(!socket.exists(), "nothing is left");
+}
+
+#[test]
 fn a_short_request_is_answered_before_a_long_one_that_came_earlier() {
     let folder = tempfile::tempdir().unwrap();
     // The long one takes half a second, which no wait for a processor makes up for.

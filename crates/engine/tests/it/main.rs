@@ -8,3 +8,4 @@ mod real;
 mod replay;
 mod together;
 mod verify;
+mod zones;

@@ -315,9 +315,21 @@ struct DriveDocument {
     pages_programmed: u64,
     pages_moved: u64,
     blocks_erased: u64,
+    /// Left out where there were none, as on most drives.
+    #[serde(skip_serializing_if = "is_none")]
+    zone_resets: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    failed_commands: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    repaired_reads: u64,
     write_amplification: Option<f64>,
     /// What held a rig up; null where there is no rig.
     limit: Option<&'static str>,
+}
+
+/// Whether nothing was counted.
+const fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl DriveDocument {
@@ -336,6 +348,9 @@ impl DriveDocument {
             pages_programmed: counters.pages_programmed,
             pages_moved: counters.pages_moved,
             blocks_erased: counters.blocks_erased,
+            zone_resets: counters.zone_resets,
+            failed_commands: counters.failed,
+            repaired_reads: counters.repaired,
             write_amplification: counters.write_amplification(),
             limit: counters.limit(elapsed).map(|limit| limit.part.name()),
         }

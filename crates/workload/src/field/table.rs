@@ -48,6 +48,8 @@ const SAME: Fio = Together("means the same; of values for reads, writes and trim
 const MASTER: Fio = Fio::None("it is of fio 3.39 and later, whose job files are not read by it yet");
 const VERIFIED: Fio =
     Fio::None("fio's blocks have headers of another format, so that neither can check what the other wrote");
+const ZONED: Fio =
+    Fio::None("job files are not read by it yet; on a simulated drive with zones every job goes by zonemode=zbd");
 const STALLS: Fio = Together("counts in a job that has `read_iolog`");
 const PACED: Fio = Together("counts in a job that has no `read_iolog`; a job has a rate or pauses, not both");
 
@@ -202,6 +204,30 @@ fields! {
             takes: "PROCESS", marks: &[Traced], phrase: Around("", " arrivals"), applies: |w| w.arrival.is_open(),
             detail: Some(untold),
         }
+    Zonemode "zonemode" "Zones" "On a drive with zones: zbd for writes at write pointers, reads of what was written and resets of full zones; none for requests as they come, which fail where zones forbid them [default: zbd]"
+        Switch {
+            words: &["none", "zbd"], off: 1, shown: ["none", "zbd"],
+            get: |w| !w.zoned.raw, set: |w, zbd| w.zoned.raw = !zbd,
+        },
+        ZONED, { takes: "MODE", marks: &[Traced], phrase: Around("zonemode ", "") }
+    MaxOpenZones "max_open_zones" "Open zones" "With zonemode=zbd: how many zones all workers write at once; 0 for as many as the drive allows [default: 0]"
+        Value { of: &MANY, get: |w| Some(w.zoned.max_open), set: |w, most| w.zoned.max_open = most },
+        ZONED, { marks: &[Traced, Writes], phrase: Around("at most ", " open zones") }
+    JobMaxOpenZones "job_max_open_zones" "Open zones of each job" "The same of each job [default: 0]"
+        Value { of: &MANY, get: |w| Some(w.zoned.job_max_open), set: |w, most| w.zoned.job_max_open = most },
+        ZONED, { marks: &[Traced, Writes], phrase: Around("at most ", " open zones of the job") }
+    ZoneResetThreshold "zone_reset_threshold" "Reset threshold (%)" "With --zone_reset_frequency: the share of the writable capacity from which on zones are reset before they are full, in percent [default: 0]"
+        Value { of: &PERCENT, get: |w| Some(w.zoned.reset_threshold), set: |w, percent| w.zoned.reset_threshold = percent },
+        ZONED, { takes: "PERCENT", marks: &[Traced, Writes], phrase: Around("resets from ", " % of the capacity on") }
+    ZoneResetFrequency "zone_reset_frequency" "Reset frequency (%)" "How many of a hundred writes reset a zone before it is full; none by default [default: 0]"
+        Value { of: &PERCENT, get: |w| Some(w.zoned.reset_frequency), set: |w, percent| w.zoned.reset_frequency = percent },
+        ZONED, { takes: "PERCENT", marks: &[Traced, Writes], phrase: Around("", " % of the writes reset a zone") }
+    ReadBeyondWp "read_beyond_wp" "Reads beyond the write pointer" "1: with zonemode=zbd, reads also go to what was never written [default: 0]"
+        switch(|w| w.zoned.read_beyond, |w, on| w.zoned.read_beyond = on, ["written", "beyond the write pointer"]),
+        ZONED, { takes: "0|1", marks: &[Traced], phrase: Around("reads ", "") }
+    ZoneAppend "zone_append" "Zone append" "1: writes are appends, which go to one zone together; where the drive has no append they stay writes [default: 0]"
+        switch(|w| w.zoned.append, |w, on| w.zoned.append = on, ["write", "append"]),
+        ZONED, { takes: "0|1", marks: &[Traced, Writes], phrase: Around("zone ", "") }
     Verify "verify" "Verify" "Verify that every block read holds the data last written to it: crc32c, or none; for files and devices"
         Switch {
             words: &["none", "0", "null", "crc32c"], off: 3, shown: ["unchecked", "checked"],

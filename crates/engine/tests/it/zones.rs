@@ -1,0 +1,141 @@
+//! Workloads on simulated drives with zones: by count and by the drive's own clock.
+
+use assay_engine::{Job, Measurement, OnError, VirtualError, run_virtual, run_virtual_together};
+use block::{Bytes, Nanos, Seed, ZoneState};
+use drive::preset::Preset;
+use drive::{Device, Drive};
+use workload::{Pattern, Stop, Workload, ZonedAccess};
+
+/// Ten zones of 48 MiB with 40 MiB each, in the host in which such drives are measured.
+const ZNS: &str = "zn540-1tb?channels=2&dies_per_channel=2&pages_per_block=1536&zones.size=48MiB&zones.capacity=40MiB&\
+                   max_open=3&max_active=5&capacity.user=400MiB&capacity.spare=0%";
+
+fn drive() -> Device {
+    Preset::find(ZNS).unwrap_or_else(|error| panic!("{error}")).build_in_host()
+}
+
+fn workload(pattern: Pattern, kib: u64, depth: u32, stop: Stop) -> Workload {
+    Workload { pattern, block: Bytes::from_kib(kib), queue_depth: depth, stop, ..Workload::default() }
+}
+
+fn run(drive: &mut Device, workload: &Workload) -> Measurement {
+    run_virtual(drive, workload, Seed::new(3)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn states(drive: &Device) -> Vec<ZoneState> {
+    drive.zones().iter().map(|zone| zone.state).collect()
+}
+
+#[test]
+fn once_over_all_addresses_is_once_over_all_that_can_be_written() {
+    let mut drive = drive();
+    let stop = Stop::after_bytes(drive.shape().capacity);
+    let measured = run(&mut drive, &workload(Pattern::Write, 128, 8, stop));
+    assert_eq!(measured.write.bytes, Bytes::from_mib(400));
+    assert_eq!(states(&drive), [ZoneState::Full; 10]);
+    let did = measured.drive.unwrap();
+    assert_eq!((did.zone_resets, did.failed, did.pages_moved), (0, 0, 0));
+    let again = run(&mut drive, &workload(Pattern::Write, 128, 8, stop));
+    assert_eq!((again.write.bytes, again.drive.unwrap().zone_resets), (Bytes::from_mib(400), 10));
+    // A reset is no request of the workload.
+    assert_eq!((again.requests(), again.write.latency.count()), (3_200, 3_200));
+    // A rest too small for a request is finished.
+    drive.purge();
+    let odd = run(&mut drive, &workload(Pattern::Write, 768, 1, Stop::after_requests(60)));
+    assert_eq!((odd.requests(), odd.drive.unwrap().failed), (60, 0));
+    assert_eq!(states(&drive)[..2], [ZoneState::Full, ZoneState::ImplicitlyOpen]);
+}
+
+#[test]
+fn writes_at_random_obey_pointers_and_limits_at_any_depth() {
+    for (workers, depth, max_open) in [(1, 1, 0), (1, 32, 0), (4, 8, 2)] {
+        let mut drive = drive();
+        let zoned = ZonedAccess { max_open, ..ZonedAccess::default() };
+        let stop = Stop::after_bytes(Bytes::from_mib(900));
+        let random = Workload { workers, zoned, ..workload(Pattern::RandWrite, 64, depth, stop) };
+        let measured = run(&mut drive, &random);
+        let did = measured.drive.unwrap();
+        assert_eq!((did.failed, measured.write.bytes), (0, Bytes::from_mib(900)));
+        assert!(did.zone_resets >= 12, "{did:?}");
+        let open = states(&drive).iter().filter(|state| state.is_active()).count();
+        assert!(open <= if max_open == 0 { 3 } else { max_open as usize }, "{open}");
+    }
+}
+
+#[test]
+fn reads_go_to_what_was_written_and_nothing_written_is_an_error() {
+    let mut drive = drive();
+    let some = Stop::after_requests(1_000);
+    let error = run_virtual(&mut drive, &workload(Pattern::RandRead, 4, 4, some), Seed::new(1)).unwrap_err();
+    assert!(matches!(error, VirtualError::NothingCompleted { .. }), "{error}");
+    run(&mut drive, &workload(Pattern::Write, 128, 1, Stop::after_bytes(Bytes::from_mib(90))));
+    let before = drive.counters();
+    let measured = run(&mut drive, &workload(Pattern::RandRead, 4, 4, some));
+    assert_eq!((measured.requests(), (drive.counters() - before).failed), (1_000, 0));
+    let did = measured.drive.unwrap();
+    assert!(did.pages_read >= 990, "{} of 1,000 from flash, not of what was never written", did.pages_read);
+    let in_order = run(&mut drive, &workload(Pattern::Read, 128, 1, Stop::after_bytes(Bytes::from_mib(400))));
+    assert_eq!((in_order.requests(), in_order.drive.unwrap().failed), (3_200, 0));
+}
+
+#[test]
+fn appends_to_one_zone_go_together_where_writes_go_one_by_one() {
+    let iops = |append: bool| {
+        let mut drive = drive();
+        let zoned = ZonedAccess { append, max_open: 1, ..ZonedAccess::default() };
+        let one = Workload { zoned, ..workload(Pattern::Write, 4, 16, Stop::after_requests(5_000)) };
+        let measured = run(&mut drive, &one);
+        assert_eq!(measured.drive.unwrap().failed, 0);
+        measured.iops()
+    };
+    let (appends, writes) = (iops(true), iops(false));
+    assert!(appends > 2.0 * writes, "{appends} appends, {writes} writes a second");
+}
+
+#[test]
+fn requests_that_know_nothing_of_zones_fail_as_the_drive_has_it() {
+    let raw = ZonedAccess { raw: true, ..ZonedAccess::default() };
+    let random = Workload { zoned: raw, ..workload(Pattern::RandWrite, 4, 1, Stop::after_requests(300)) };
+    let error = run_virtual(&mut drive(), &random, Seed::new(1)).unwrap_err();
+    let said = error.to_string();
+    assert!(said.contains("failed: zone invalid write"), "{said}");
+    let jobs = [Job { name: "", workload: &random, seed: Seed::new(1) }];
+    let error = run_virtual_together(&mut drive(), &jobs, OnError::Count).unwrap_err();
+    assert!(error.to_string().contains("zone invalid write"), "{error}");
+    let in_order = Workload { zoned: raw, ..workload(Pattern::Write, 128, 1, Stop::after_requests(400)) };
+    let jobs = [Job { name: "", workload: &in_order, seed: Seed::new(1) }];
+    let measured = run_virtual_together(&mut drive(), &jobs, OnError::Count).unwrap().remove(0);
+    // 40 MiB of each 48 MiB are written.
+    assert_eq!((measured.requests(), measured.failures.total()), (336, 64));
+    assert_eq!(measured.failures.words(), "64 writes: zone boundary error");
+    let long = workload(Pattern::Write, 64 << 10, 1, Stop::after_requests(1));
+    let said = run_virtual(&mut drive(), &long, Seed::new(1)).unwrap_err().to_string();
+    assert!(said.contains("requests of 64 MiB do not fit into zones that hold 40 MiB"), "{said}");
+}
+
+#[test]
+fn one_seed_tells_one_story_and_a_host_managed_disk_takes_the_same_workloads() {
+    let mixed = Workload {
+        workers: 3,
+        zoned: ZonedAccess { reset_threshold: 30, reset_frequency: 5, ..ZonedAccess::default() },
+        ..workload(Pattern::RandRw, 64, 4, Stop::after(Nanos::from_secs(1)))
+    };
+    let story = || {
+        let mut drive = drive();
+        run(&mut drive, &workload(Pattern::Write, 128, 1, Stop::after_bytes(Bytes::from_mib(90))));
+        let measured = run(&mut drive, &mixed);
+        (measured.requests(), measured.drive, measured.read.latency.max(), drive.zones())
+    };
+    let (one, other) = (story(), story());
+    assert_eq!(one, other);
+    assert!(one.1.unwrap().zone_resets > 0);
+    let disk = "hc620-14tb?platters.capacity=64MiB&platters.heads=1&platters.zones=1&zones.size=1MiB&conventional=2&max_open=3";
+    let mut disk = Preset::find(disk).unwrap().build_in_host();
+    let stop = Stop::after_bytes(disk.shape().capacity);
+    let filled = run(&mut disk, &workload(Pattern::Write, 64, 4, stop));
+    assert_eq!((filled.write.bytes, filled.drive.unwrap().failed), (Bytes::from_mib(64), 0));
+    for pattern in [Pattern::RandWrite, Pattern::RandRead, Pattern::RandRw] {
+        let measured = run(&mut disk, &workload(pattern, 4, 8, Stop::after_requests(500)));
+        assert_eq!((measured.requests(), measured.drive.unwrap().failed), (500, 0), "{pattern:?}");
+    }
+}
