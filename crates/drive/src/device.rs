@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::disk::DiskDrive;
 use crate::dram::DramDrive;
 use crate::flash::FlashDrive;
+use crate::pcm::PcmDrive;
 use crate::preset::{Preset, Spec};
 use crate::rig::Rig;
 use crate::{Counters, Drive, Health, PowerLoss, Shape, Specimen};
@@ -24,6 +25,8 @@ pub enum Device {
     Disk(DiskDrive),
     /// Memory that forgets without power.
     Dram(DramDrive),
+    /// Memory that is written in place.
+    Pcm(PcmDrive),
 }
 
 /// Calls a method of whichever drive it is.
@@ -34,6 +37,7 @@ macro_rules! each {
             Device::Rig($drive) => $call,
             Device::Disk($drive) => $call,
             Device::Dram($drive) => $call,
+            Device::Pcm($drive) => $call,
         }
     };
 }
@@ -46,6 +50,7 @@ impl Device {
             Self::Rig(rig) => Spec::Rig(rig.spec().clone()),
             Self::Disk(drive) => Spec::Disk(*drive.spec()),
             Self::Dram(drive) => Spec::Dram(*drive.spec()),
+            Self::Pcm(drive) => Spec::Pcm(*drive.spec()),
         }
     }
 
@@ -54,7 +59,7 @@ impl Device {
         match self {
             Self::Flash(drive) => drive.lend(),
             Self::Rig(rig) => rig.members_mut().iter_mut().for_each(Self::lend),
-            Self::Disk(_) | Self::Dram(_) => {}
+            Self::Disk(_) | Self::Dram(_) | Self::Pcm(_) => {}
         }
     }
 
@@ -65,7 +70,7 @@ impl Device {
         match self {
             Self::Flash(drive) => drive.give_back(),
             Self::Rig(rig) => rig.members_mut().iter_mut().all(Self::give_back),
-            Self::Disk(_) | Self::Dram(_) => true,
+            Self::Disk(_) | Self::Dram(_) | Self::Pcm(_) => true,
         }
     }
 
@@ -74,6 +79,7 @@ impl Device {
         match self {
             Self::Flash(drive) => drive.can_write_untimed(first, end),
             Self::Rig(rig) => rig.can_fill(first, end),
+            Self::Pcm(drive) => drive.can_fill(first, end),
             Self::Disk(_) | Self::Dram(_) => false,
         }
     }
@@ -87,18 +93,22 @@ impl Device {
         match self {
             Self::Flash(drive) => drive.fill_untimed(first, end, block, entropy),
             Self::Rig(rig) => rig.fill(first, end, block, entropy),
-            Self::Disk(_) | Self::Dram(_) => panic!("only flash is filled without time"),
+            Self::Pcm(drive) => drive.fill_untimed(first, end, block),
+            Self::Disk(_) | Self::Dram(_) => panic!("disks and DRAM are not filled without time"),
         }
     }
 
-    /// Brings a flash drive into the state that these writes would leave, as [`FlashDrive::write_untimed`] does; whether
-    /// it is one.
+    /// Brings a drive of flash or of phase-change memory into the state that these writes would leave, as
+    /// [`FlashDrive::write_untimed`] does; whether it is one.
     ///
     /// # Panics
     /// As that does.
     pub fn write_untimed(&mut self, requests: impl IntoIterator<Item = Request>) -> bool {
-        let Self::Flash(drive) = self else { return false };
-        drive.write_untimed(requests);
+        match self {
+            Self::Flash(drive) => drive.write_untimed(requests),
+            Self::Pcm(drive) => drive.write_untimed(requests),
+            Self::Rig(_) | Self::Disk(_) | Self::Dram(_) => return false,
+        }
         true
     }
 }
@@ -110,6 +120,7 @@ impl Device {
             Self::Flash(drive) => Some(drive.specimen()),
             Self::Rig(rig) => Some(rig.specimen()),
             Self::Disk(drive) => Some(drive.specimen()),
+            Self::Pcm(drive) => Some(drive.specimen()),
             Self::Dram(_) => None,
         }
     }
@@ -198,6 +209,7 @@ impl Clone for Device {
             Self::Rig(rig) => Self::Rig(rig.clone()),
             Self::Disk(drive) => Self::Disk(drive.clone()),
             Self::Dram(drive) => Self::Dram(drive.clone()),
+            Self::Pcm(drive) => Self::Pcm(drive.clone()),
         }
     }
 

@@ -23,6 +23,7 @@ pub mod flash;
 mod health;
 mod link;
 mod observed;
+pub mod pcm;
 mod power_loss;
 pub mod preset;
 mod queue;

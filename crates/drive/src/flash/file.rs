@@ -3,7 +3,8 @@
 mod behaviour;
 mod zones;
 
-use behaviour::{ChoreTable, ErrorsTable, SuspendTable, VariationTable, deviation};
+use behaviour::{ErrorsTable, SuspendTable, VariationTable};
+pub(crate) use behaviour::{ChoreTable, deviation};
 use block::{Bytes, Nanos, Rate};
 use serde::Deserialize;
 

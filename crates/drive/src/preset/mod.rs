@@ -27,6 +27,7 @@ pub(crate) use self::embedded::RIGS;
 use crate::disk::{DiskDrive, DiskFile, DiskSpec};
 use crate::dram::{DramDrive, DramFile, DramSpec};
 use crate::flash::{FlashDrive, FlashFile, FlashSpec};
+use crate::pcm::{PcmDrive, PcmFile, PcmSpec};
 use crate::rig::{self, Rig, RigFile, RigSpec};
 use crate::smart::{AttributeSet, Identity, IdentityTable};
 use crate::{Device, Specimen, ZonesSpec};
@@ -61,6 +62,8 @@ pub enum Spec {
     Disk(DiskSpec),
     /// Memory that forgets without power.
     Dram(DramSpec),
+    /// Memory that is written in place.
+    Pcm(PcmSpec),
 }
 
 /// The part of every drive's file that says how to read the rest.
@@ -76,6 +79,7 @@ enum PresetKind {
     Rig,
     Disk,
     Dram,
+    Pcm,
 }
 
 impl Preset {
@@ -141,6 +145,11 @@ impl Preset {
             PresetKind::Dram => {
                 let file: DramFile = toml::from_str(text)?;
                 let spec = Spec::Dram(file.spec()?);
+                (file.name, file.title, file.rated, spec)
+            }
+            PresetKind::Pcm => {
+                let file: PcmFile = toml::from_str(text)?;
+                let spec = Spec::Pcm(file.spec()?);
                 (file.name, file.title, file.rated, spec)
             }
         };
@@ -211,6 +220,7 @@ impl Preset {
             Spec::Rig(spec) => spec.layout().capacity(),
             Spec::Disk(spec) => spec.capacity(),
             Spec::Dram(spec) => spec.capacity,
+            Spec::Pcm(spec) => spec.capacity,
         }
     }
 
@@ -231,7 +241,7 @@ impl Preset {
             Spec::Flash(spec) if spec.zones.is_some() => None,
             Spec::Flash(spec) => Some(spec.geometry.spare_over(spec.capacity)),
             Spec::Rig(spec) => spec.member.spare(),
-            Spec::Disk(_) | Spec::Dram(_) => None,
+            Spec::Disk(_) | Spec::Dram(_) | Spec::Pcm(_) => None,
         }
     }
 
@@ -242,6 +252,7 @@ impl Preset {
             Spec::Rig(spec) => spec.facts(),
             Spec::Disk(spec) => spec.facts(),
             Spec::Dram(spec) => spec.facts(),
+            Spec::Pcm(spec) => spec.facts(),
         };
         facts.extend(self.host_fact().map(|fact| ("measured in", fact)));
         facts.extend((self.specimen > 1).then(|| ("specimen", format!("{} of this model", self.specimen))));
@@ -257,7 +268,7 @@ impl Preset {
         }
         let (attributes, rotation_rate) = match &self.spec {
             Spec::Disk(spec) => (AttributeSet::Disk, spec.turns()),
-            Spec::Flash(_) | Spec::Rig(_) | Spec::Dram(_) => (AttributeSet::Generic, 0),
+            Spec::Flash(_) | Spec::Rig(_) | Spec::Dram(_) | Spec::Pcm(_) => (AttributeSet::Generic, 0),
         };
         let plain = Identity::new(&self.name, &self.title, self.capacity(), attributes);
         let plain = Identity { rotation_rate, ..plain };
@@ -319,6 +330,7 @@ impl Preset {
             Spec::Rig(spec) => Device::Rig(Rig::of(spec.clone(), specimen)),
             Spec::Disk(spec) => Device::Disk(DiskDrive::of(*spec, specimen)),
             Spec::Dram(spec) => Device::Dram(DramDrive::new(*spec)),
+            Spec::Pcm(spec) => Device::Pcm(PcmDrive::of(*spec, specimen)),
         }
     }
 }
@@ -345,6 +357,7 @@ impl Spec {
             Self::Rig(_) => RigFile::TABLES,
             Self::Disk(_) => DiskFile::TABLES,
             Self::Dram(_) => DramFile::TABLES,
+            Self::Pcm(_) => PcmFile::TABLES,
         }
     }
 }

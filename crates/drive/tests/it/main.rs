@@ -9,6 +9,7 @@ mod dram;
 mod errors;
 mod flash;
 mod modern;
+mod pcm;
 mod power;
 mod power_cut;
 mod power_cut_all;

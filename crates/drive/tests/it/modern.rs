@@ -100,8 +100,6 @@ fn lone_requests_take_what_is_published() {
         // Lenovo's manual of the P4500, page 3.
         ("p4500-1tb", Op::Read, 85.0, 0.10),
         ("p4500-1tb", Op::Write, 20.0, 0.20),
-        // anandtech.com, 11209, page 4: 8.9 us in the mean at depth 1.
-        ("optane-p4800x", Op::Read, 8.9, 0.10),
     ] {
         let mut drive = preset(name).build();
         in_order(&mut drive, Op::Write, Bytes::ZERO, Bytes::from_mib(64));
@@ -164,17 +162,4 @@ fn a_drive_for_servers_sustains_its_random_writes() {
     let iops = scattered(&mut drive, Op::Write, all, 128, 1 << 18);
     println!("write amplification {:.2}", (drive.counters() - before).write_amplification().unwrap());
     near("p4500-1tb, sustained random writes a second", iops, random_write_iops.unwrap() as f64, 0.20);
-}
-
-#[test]
-fn phase_change_memory_needs_hardly_any_collection() {
-    let mut drive = preset("optane-p4800x?capacity.user=1GiB&pages_per_block=64").build();
-    let all = Bytes::from_gib(1);
-    in_order(&mut drive, Op::Write, Bytes::ZERO, all);
-    scattered(&mut drive, Op::Write, all, 16, 1 << 20);
-    let before = drive.counters();
-    let iops = scattered(&mut drive, Op::Write, all, 16, 1 << 18);
-    let amplification = (drive.counters() - before).write_amplification().unwrap();
-    assert!(amplification < 1.1, "{amplification}");
-    near("optane-p4800x, sustained random writes a second", iops, 500_000.0, 0.20);
 }

@@ -12,6 +12,7 @@ const VOLATILE: &[&str] = &[
     "x25-m?capacity.user=1GiB",
     "raptor-150",
     "st320lt020",
+    "optane-p4800x?rewrites=5%&capacitor=false",
     "lenovo-x220i-disk",
     "sata-3g-desktop?array.drive=raptor-150&array.drives=4&array.level=raid10&array.stripe=64KiB",
     "sata-3g-desktop?array.drive=raptor-150&array.drives=3&array.level=raid5&array.stripe=8KiB",

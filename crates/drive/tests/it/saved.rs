@@ -15,6 +15,7 @@ const DRIVES: &[&str] = &[
     "raptor-150",
     "st320lt020",
     "solid-data-dram",
+    "optane-p4800x?rewrites=5%&capacitor=false&move_every=3",
     "lenovo-x220i?drive.capacity.user=16GiB",
     "lenovo-x220i-disk",
     "nvme-host?array.drive=x25-e-64&drive.capacity.user=4GiB&rare=5%&queues.depth=4",

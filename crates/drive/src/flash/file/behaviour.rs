@@ -69,7 +69,7 @@ table!(pub(super) SuspendTable {
     limit: u32,
 });
 
-table!(pub(super) ChoreTable {
+table!(pub(crate) ChoreTable {
     #[serde(default, deserialize_with = "some_bytes")]
     written: Option<Bytes>,
     #[serde(default, deserialize_with = "some_duration")]
@@ -93,7 +93,7 @@ fn disturbing_reads() -> u32 {
 }
 
 /// A deviation as it is kept.
-pub(super) fn deviation(name: &'static str, ppm: u64) -> Result<u32, PresetError> {
+pub(crate) fn deviation(name: &'static str, ppm: u64) -> Result<u32, PresetError> {
     require(ppm <= 1_000_000, || format!("{name} is {} %", ppm / 10_000), "a relative deviation is at most 100%")?;
     Ok(ppm as u32)
 }
@@ -171,7 +171,7 @@ impl SuspendTable {
 }
 
 impl ChoreTable {
-    pub(super) fn spec(&self) -> Result<ChoreSpec, PresetError> {
+    pub(crate) fn spec(&self) -> Result<ChoreSpec, PresetError> {
         let Self { written, every, length, length_deviation: ppm, holds_reads, .. } = *self;
         let period = every.unwrap_or(Nanos::MAX);
         require(
