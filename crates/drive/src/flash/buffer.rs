@@ -22,12 +22,15 @@ pub struct Buffer {
     partial_max: usize,
 }
 
+/// A bit for each sector of a page, of which there are at most 128.
+pub type SectorMask = u128;
+
 /// A page of which only some sectors were written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partial {
     pub page: Lpn,
-    /// A bit for each sector that was written.
-    pub sectors: u64,
+    /// Those that were written.
+    pub sectors: SectorMask,
     /// When the last of them arrived.
     pub arrived: Nanos,
 }
@@ -77,7 +80,7 @@ impl Buffer {
 
     /// Adds sectors of `page` that arrived in a slot just acquired. `page_sectors` is how many make a page.
     pub fn merge(&mut self, page: Lpn, first: u32, count: u32, page_sectors: u32, arrived: Nanos) -> Merged {
-        let ones = |count: u32| if count == 64 { u64::MAX } else { (1 << count) - 1 };
+        let ones = |count: u32| if count == SectorMask::BITS { SectorMask::MAX } else { (1 << count) - 1 };
         let sectors = ones(count) << first;
         if let Some(index) = self.partial.iter().position(|partial| partial.page == page) {
             self.release(arrived);

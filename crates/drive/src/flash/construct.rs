@@ -5,6 +5,7 @@
 
 use block::{Bytes, Energy, Lba, Op, Request, SECTOR};
 
+use super::buffer::SectorMask;
 use super::digest;
 use super::geometry::Unit;
 use super::laid::Laid;
@@ -128,6 +129,7 @@ impl<'d> Writer<'d> {
         self.claim_map(request);
         let drive = &mut *self.drive;
         drive.written_to = request.end();
+        drive.is_noted = false;
         for piece in drive.pieces(request) {
             if let Some(compression) = &mut self.drive.compression {
                 compression.note(request.entropy);
@@ -145,8 +147,9 @@ impl<'d> Writer<'d> {
                 self.put(Lpn(self.drive.map_base + region));
             }
             if let Some(region) = need.fetch {
-                let place = self.drive.mapping.place_of(Lpn(self.drive.map_base + region));
-                self.drive.nand.pages_read += u64::from(place.is_some());
+                let is_here = self.drive.holds_table(region);
+                let place = self.drive.place_of_table(region);
+                self.drive.nand.pages_read += u64::from(!is_here && place.is_some());
             }
         }
     }
@@ -162,7 +165,7 @@ impl<'d> Writer<'d> {
             drive.counters.host_rejected += SECTOR.times(u64::from(drive.page_sectors));
         } else {
             let is_kept = drive.mapping.place_of(piece.page).is_some();
-            self.pending.push(BufferedPage { page: piece.page, sectors: u64::MAX, is_kept });
+            self.pending.push(BufferedPage { page: piece.page, sectors: SectorMask::MAX, is_kept });
             self.put(piece.page);
         }
     }
@@ -203,6 +206,7 @@ impl<'d> Writer<'d> {
             cache.write_in_order(first, pages);
         }
         drive.written_to = Lba::new(at + u64::from(pages) * sectors);
+        drive.is_noted &= pages == 0;
         u64::from(pages) * sectors
     }
 

@@ -3,8 +3,8 @@
 mod behaviour;
 mod zones;
 
-use behaviour::{ErrorsTable, SuspendTable, VariationTable};
 pub(crate) use behaviour::{ChoreTable, deviation};
+use behaviour::{ErrorsTable, SuspendTable, VariationTable};
 use block::{Bytes, Nanos, Rate};
 use serde::Deserialize;
 
@@ -12,7 +12,7 @@ use super::collection::START_MIN;
 use super::retirement::WORN_START_MIN;
 use super::{
     CellTimes, CollectionPolicy, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandBehaviour, NandTimes,
-    PAGE_TYPES_MAX, PageTypes, SlcSpec,
+    PAGE_TYPES_MAX, PageTypes, SlcSpec, TablesSpec,
 };
 use crate::draw::{Factor, Spread};
 use crate::preset::fields::Table;
@@ -148,6 +148,8 @@ table!(Controller {
     retire_write: Option<Nanos>,
     #[serde(default, deserialize_with = "duration")]
     journal: Nanos,
+    #[serde(default)]
+    flush_journal: bool,
     #[serde(default, deserialize_with = "duration")]
     write: Nanos,
     #[serde(default, deserialize_with = "duration")]
@@ -167,6 +169,12 @@ table!(MapTable {
     entry: Bytes,
     #[serde(deserialize_with = "bytes")]
     extent: Bytes,
+    #[serde(default, deserialize_with = "some_bytes")]
+    lookup: Option<Bytes>,
+    #[serde(default, deserialize_with = "some_bytes")]
+    hmb: Option<Bytes>,
+    #[serde(default, deserialize_with = "some_duration")]
+    hmb_access: Option<Nanos>,
 });
 
 table!(BufferTable {
@@ -221,7 +229,28 @@ impl MapTable {
             || format!("map.cache is {size}, map.entry {entry}, map.extent {extent}"),
             "the cache holds at least one page, and a page at least two entries or extents",
         )?;
-        Ok(MapCacheSpec { size, extent, page, entries: page.div(entry) as u32 })
+        Ok(MapCacheSpec { size, extent, page, entries: page.div(entry) as u32, tables: self.tables(page)? })
+    }
+
+    /// Where tables of a page each are held for reads, if they are.
+    fn tables(&self, page: Bytes) -> Result<Option<TablesSpec>, PresetError> {
+        let Some(lookup) = self.lookup else {
+            require(
+                self.hmb.is_none() && self.hmb_access.is_none(),
+                || "map has hmb or hmb_access, and no lookup".to_owned(),
+                "a host memory buffer holds tables that the controller looks up: say how much of it holds such, map.lookup",
+            )?;
+            return Ok(None);
+        };
+        let hmb = self.hmb.unwrap_or(Bytes::ZERO);
+        require(
+            lookup.max(hmb) <= Bytes::from_gib(16),
+            || format!("map.lookup is {lookup}, map.hmb {hmb}"),
+            "each is at most 16 GiB",
+        )?;
+        let tables = |size: Bytes| size.div(page) as u32;
+        let hmb_access = self.hmb_access.unwrap_or_default();
+        Ok(Some(TablesSpec { lookup: tables(lookup), hmb: tables(hmb), hmb_access }))
     }
 }
 
@@ -276,9 +305,9 @@ impl GeometryTable {
     fn geometry(&self, capacity: &Capacity) -> Result<Geometry, PresetError> {
         let Self { channels, dies_per_channel, planes, multi_plane, page, pages_per_block, .. } = *self;
         require(
-            page.get().is_power_of_two() && (1..=64).contains(&page.sectors()),
+            page.get().is_power_of_two() && (1..=128).contains(&page.sectors()),
             || format!("geometry.page is {page}"),
-            "a page is 512 B, 1, 2, 4 … or 32 KiB",
+            "a page is 512 B, 1, 2, 4 … or 64 KiB",
         )?;
         require(
             (1..=16_384).contains(&pages_per_block),
@@ -447,6 +476,7 @@ impl FlashFile {
             retire: self.controller.retire,
             retire_write: self.controller.retire_write.unwrap_or(self.controller.retire),
             journal: self.controller.journal,
+            flush_journal: self.controller.flush_journal,
             write: self.controller.write,
             page_write: self.controller.page_write,
             page_read: self.controller.page_read,

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use block::Bytes;
 use serde::{Deserialize, Serialize};
 
+use super::held_tables::TablesSpec;
 use super::operation::Lpn;
 
 /// How the map is kept where the controller's memory does not hold all of it.
@@ -17,6 +18,8 @@ pub struct MapCacheSpec {
     pub page: Bytes,
     /// Logical pages that one mapping page describes.
     pub entries: u32,
+    /// Where reads find the map in tables that are held elsewhere; none where they know of extents and hold nothing.
+    pub tables: Option<TablesSpec>,
 }
 
 /// The controller's memory for the page map, the whole of which is kept in flash.
@@ -88,6 +91,12 @@ impl MapCache {
     pub fn misses(&self, region: u32) -> bool {
         let region = self.regions[region as usize];
         region.extents > 0 && !region.resident
+    }
+
+    /// Whether a region is in the controller's memory because it was changed.
+    #[inline]
+    pub fn is_resident(&self, region: u32) -> bool {
+        self.regions[region as usize].resident
     }
 
     /// Changes the map's entry of `page`; what flash must do for that.
@@ -192,7 +201,7 @@ mod tests {
 
     /// Memory for eight extents; from four on, a region is a table.
     const SPEC: MapCacheSpec =
-        MapCacheSpec { size: Bytes::new(64), extent: Bytes::new(8), page: Bytes::new(32), entries: 8 };
+        MapCacheSpec { size: Bytes::new(64), extent: Bytes::new(8), page: Bytes::new(32), entries: 8, tables: None };
 
     fn cache() -> MapCache {
         let mut cache = MapCache::new(SPEC, 80);

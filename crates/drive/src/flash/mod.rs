@@ -12,6 +12,7 @@ mod errors;
 mod file;
 pub(crate) mod firmware;
 mod geometry;
+mod held_tables;
 pub(crate) mod housekeeping;
 mod journal;
 mod laid;
@@ -41,6 +42,8 @@ pub use errors::{ErrorsSpec, Growth};
 pub(crate) use file::{ChoreTable, FlashFile, deviation};
 use firmware::Firmware;
 pub use geometry::Geometry;
+use held_tables::HeldTables;
+pub use held_tables::TablesSpec;
 use housekeeping::Housekeeping;
 pub use housekeeping::{CHORES, ChoreSpec};
 use journal::Journal;
@@ -94,11 +97,15 @@ pub struct FlashDrive {
     /// In place of the map, where flash is divided into zones.
     zoned: Option<Box<ZonedFlash>>,
     map_cache: Option<MapCache>,
+    /// None where the map is not in tables that are held for reads.
+    tables: Option<HeldTables>,
     /// The logical page that holds the first mapping page: they come after those of the host.
     map_base: u32,
     nand: Nand,
     /// Where the last write ended.
     written_to: Lba,
+    /// Whether the journal has noted all that was written.
+    is_noted: bool,
     counters: Counters,
     meter: EnergyMeter,
     thermal: Option<Thermal>,
@@ -136,13 +143,14 @@ impl FlashDrive {
         let page_sectors = spec.geometry.page.sectors() as u32;
         let seed = specimen.seed();
         assert!(
-            page_sectors.is_power_of_two() && page_sectors <= 64,
-            "a page has 1, 2, 4 … 64 sectors, not {page_sectors}"
+            page_sectors.is_power_of_two() && page_sectors <= 128,
+            "a page has 1, 2, 4 … 128 sectors, not {page_sectors}"
         );
         let pages = u32::try_from(spec.capacity.get().div_ceil(spec.geometry.page.get()))
             .expect("the preset's reader checks that 32 bits number all pages");
         let map_cache = spec.map_cache.map(|spec| MapCache::new(spec, pages));
         let map_pages = map_cache.as_ref().map_or(0, MapCache::regions);
+        let tables = spec.map_cache.and_then(|map| map.tables).map(|spec| HeldTables::new(spec, map_pages));
         Self {
             page_sectors,
             now: Nanos::ZERO,
@@ -169,9 +177,11 @@ impl FlashDrive {
             }),
             zoned: spec.zones.map(|zones| Box::new(ZonedFlash::new(zones, &spec.geometry))),
             map_cache,
+            tables,
             map_base: pages,
             nand: Nand::new(&spec.geometry, spec.nand, spec.behaviour, seed.split("flash")),
             written_to: Lba::new(u64::MAX),
+            is_noted: true,
             counters: Counters { page: spec.geometry.page, ..Counters::default() },
             meter: EnergyMeter::new(spec.power),
             thermal: spec.thermal.map(Thermal::new),
@@ -357,6 +367,8 @@ impl Drive for FlashDrive {
         if let Some(cache) = &mut self.map_cache {
             cache.purge();
         }
+        self.tables.iter_mut().for_each(HeldTables::clear);
+        self.is_noted = true;
         self.buffer = Buffer::new(self.spec.buffer_pages as usize, self.spec.buffer_partial_pages as usize);
         self.link = Link::new(self.spec.link, self.spec.geometry.page);
         self.waiting.clear();
@@ -416,9 +428,11 @@ clone_in_place!(FlashDrive {
     mapping,
     zoned,
     map_cache,
+    tables,
     map_base,
     nand,
     written_to,
+    is_noted,
     counters,
     meter,
     thermal,

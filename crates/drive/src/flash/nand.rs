@@ -319,6 +319,20 @@ impl Nand {
         die.free
     }
 
+    /// Programs a page of the map's journal, which has a place of its own, with as few bits a cell as there are.
+    pub fn note(&mut self, now: Nanos, ready: Nanos, unit: Unit) -> Nanos {
+        let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
+        let loaded = self.channels[die.channel as usize].reserve(now, die.lane, die.free.max(ready), self.fill);
+        let end = loaded + self.times.single.program;
+        if self.suspend.is_some() {
+            die.schedule.add(now, OperationKind::Program, loaded, end);
+        }
+        (die.free, die.loaded) = (end, end);
+        (die.joinable, die.holds) = (None, NOTHING);
+        self.pages_programmed += u64::from(self.program_pages);
+        end
+    }
+
     fn move_pages(&mut self, now: Nanos, unit: Unit, moved: Moved) -> Nanos {
         let number = self.die_of_unit[unit.0 as usize] as usize;
         let uniform = self.variation.is_none() && self.suspend.is_none() && self.times.pages.count == 1;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use block::{Lba, Nanos};
 use serde::{Deserialize, Serialize};
 
-use super::buffer::Buffer;
+use super::buffer::{Buffer, SectorMask};
+use super::held_tables::HeldTables;
 use super::journal::Journal;
 use super::operation::Lpn;
 use super::pacing::Pacing;
@@ -26,8 +27,8 @@ pub struct Unsettled {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct BufferedPage {
     pub page: Lpn,
-    /// A bit for each sector that the host wrote; the others were read from flash.
-    pub sectors: u64,
+    /// The sectors that the host wrote; the others were read from flash.
+    pub sectors: SectorMask,
     /// Whether an older copy is in flash.
     pub is_kept: bool,
 }
@@ -63,7 +64,7 @@ impl Unsettled {
 
 /// What is lost of a page.
 struct Loss {
-    sectors: u64,
+    sectors: SectorMask,
     is_kept: bool,
 }
 
@@ -91,6 +92,7 @@ impl FlashDrive {
         self.housekeeping.restart();
         self.pacing.iter_mut().for_each(Pacing::restart);
         self.recent.clear();
+        self.tables.iter_mut().for_each(HeldTables::clear);
         self.counters.unsafe_shutdowns += 1;
         PowerLoss { unanswered, ..lost }
     }

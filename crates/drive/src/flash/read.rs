@@ -4,7 +4,8 @@ use block::{Nanos, Op, Request, Status};
 
 use super::FlashDrive;
 use super::firmware::Core;
-use super::operation::Lpn;
+use super::held_tables::TablePlace;
+use super::operation::{Lpn, PageLocation};
 
 impl FlashDrive {
     pub(super) fn read(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {
@@ -74,10 +75,11 @@ impl FlashDrive {
     /// When it is known where `page` is kept, if the question is asked at `ready`.
     #[inline]
     pub(super) fn look_up(&mut self, ready: Nanos, page: Lpn) -> Nanos {
-        match &self.map_cache {
-            Some(cache) if cache.misses(cache.region_of(page)) => self.fetch_map(ready, cache.region_of(page)),
-            _ => ready,
-        }
+        let Some(cache) = &self.map_cache else { return ready };
+        let region = cache.region_of(page);
+        // Tables are looked up as such, however their pages were written, but where the controller has just changed them.
+        let is_table = self.tables.is_some() && !cache.is_resident(region) && self.mapping.place_of(page).is_some();
+        if is_table || cache.misses(region) { self.fetch_table(ready, region) } else { ready }
     }
 
     /// Whether another mapping page describes `page` than the page before it.
@@ -86,9 +88,18 @@ impl FlashDrive {
         self.spec.map_cache.is_some_and(|spec| page.0.is_multiple_of(spec.entries))
     }
 
-    /// Reads the mapping page of `region`.
-    pub(super) fn fetch_map(&mut self, ready: Nanos, region: u32) -> Nanos {
-        match self.mapping.place_of(Lpn(self.map_base + region)) {
+    /// Has the mapping page of `region` at hand, from flash or from where it is held.
+    pub(super) fn fetch_table(&mut self, ready: Nanos, region: u32) -> Nanos {
+        if let Some(tables) = &mut self.tables {
+            match tables.look_up(region) {
+                TablePlace::Controller => return ready,
+                TablePlace::Host(access) => {
+                    return self.link.receive(self.now, ready + access, self.page_sectors, false);
+                }
+                TablePlace::Flash => {}
+            }
+        }
+        match self.place_of_table(region) {
             Some(place) => {
                 let there = self.nand.read_first(self.now, ready, place, self.page_sectors);
                 self.nand.take_failure();
@@ -96,5 +107,18 @@ impl FlashDrive {
             }
             None => ready,
         }
+    }
+
+    /// Whether the mapping page of `region` is held elsewhere than in flash, where it has been looked up now.
+    pub(super) fn holds_table(&mut self, region: u32) -> bool {
+        self.tables.as_mut().is_some_and(|tables| tables.look_up(region) != TablePlace::Flash)
+    }
+
+    /// Where the mapping page of `region` is in flash. What was written in order has none of its own there; where tables are
+    /// looked up even so, it is as if it were with the first page that it describes.
+    pub(super) fn place_of_table(&self, region: u32) -> Option<PageLocation> {
+        let own = self.mapping.place_of(Lpn(self.map_base + region));
+        let spec = self.spec.map_cache.filter(|spec| own.is_none() && spec.tables.is_some());
+        own.or_else(|| spec.and_then(|spec| self.mapping.place_of(Lpn(region * spec.entries))))
     }
 }

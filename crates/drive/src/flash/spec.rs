@@ -28,6 +28,8 @@ pub struct FlashSpec {
     pub retire_write: Nanos,
     /// What it takes to note that data went elsewhere than on from the last write; one note at a time.
     pub journal: Nanos,
+    /// Whether a flush of what was written also programs a page of the map's journal.
+    pub flush_journal: bool,
     /// What each change of the map takes beside: one for the first page that a write touches, one for all
     /// others; none where it goes on from the last write.
     pub write: Nanos,

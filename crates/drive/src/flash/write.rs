@@ -2,7 +2,7 @@
 
 use block::{Nanos, Op, Request, SECTOR, Status};
 
-use super::buffer::{Merged, Partial};
+use super::buffer::{Merged, Partial, SectorMask};
 use super::firmware::Core;
 use super::geometry::Unit;
 use super::operation::Lpn;
@@ -24,7 +24,7 @@ impl FlashDrive {
                 self.put(Lpn(self.map_base + region), ready);
             }
             if let Some(region) = need.fetch {
-                found = found.max(self.fetch_map(ready, region));
+                found = found.max(self.fetch_table(ready, region));
             }
         }
         found
@@ -40,6 +40,7 @@ impl FlashDrive {
         let continues = std::mem::replace(&mut self.written_to, request.end()) == request.lba;
         let handled = ready + self.paced(self.handling(request, continues));
         self.firmware.hold(core, handled + self.paced(self.retiring(Op::Write)));
+        self.is_noted = false;
         let mut done = handled;
         let pages = self.pages(request);
         if let Some(pacing) = &mut self.pacing {
@@ -56,11 +57,11 @@ impl FlashDrive {
             }
             if piece.sectors == self.page_sectors {
                 self.buffer.supersede(piece.page, self.now);
-                self.program(piece.page, u64::MAX, arrived);
+                self.program(piece.page, SectorMask::MAX, arrived);
             } else {
                 match self.buffer.merge(piece.page, piece.first, piece.sectors, self.page_sectors, arrived) {
                     Merged::Waits => {}
-                    Merged::Whole => self.program(piece.page, u64::MAX, arrived),
+                    Merged::Whole => self.program(piece.page, SectorMask::MAX, arrived),
                     Merged::Evicts(partial) => self.complete_page(partial),
                 }
             }
@@ -79,6 +80,7 @@ impl FlashDrive {
     }
 
     pub(super) fn trim(&mut self, ready: Nanos, request: Request) -> Nanos {
+        self.is_noted = false;
         for piece in self.pieces(request) {
             if piece.sectors == self.page_sectors {
                 self.buffer.supersede(piece.page, self.now);
@@ -102,13 +104,20 @@ impl FlashDrive {
         if !self.waiting.is_empty() {
             self.pad();
         }
-        if self.spec.power.capacitor { ready } else { self.buffer.drained().max(ready) }
+        if self.spec.power.capacitor {
+            return ready;
+        }
+        let drained = self.buffer.drained().max(ready);
+        if self.spec.flush_journal && !std::mem::replace(&mut self.is_noted, true) {
+            return self.nand.note(self.now, drained, Unit(self.mapping.next_unit));
+        }
+        drained
     }
 
-    /// Gives `sectors` of a page that were written, as bits, to flash. The page is in a slot of the buffer and
+    /// Gives `sectors` of a page that were written to flash. The page is in a slot of the buffer and
     /// whole from `ready` on; the slot is free once the flash page that it is part of has been programmed.
     #[inline]
-    pub(super) fn program(&mut self, page: Lpn, sectors: u64, ready: Nanos) {
+    pub(super) fn program(&mut self, page: Lpn, sectors: SectorMask, ready: Nanos) {
         if self.mapping.is_read_only() {
             return self.reject(sectors, ready);
         }
@@ -120,7 +129,7 @@ impl FlashDrive {
     /// Leaves a page that was written where flash takes no more, and frees its slot. What is at hand ends with a write fault,
     /// be it the page's own command or the flush that was to make it durable.
     #[cold]
-    pub(super) fn reject(&mut self, sectors: u64, ready: Nanos) {
+    pub(super) fn reject(&mut self, sectors: SectorMask, ready: Nanos) {
         self.counters.host_rejected += SECTOR.times(u64::from(sectors.count_ones().min(self.page_sectors)));
         self.status = Status::WriteFault;
         self.buffer.release(ready);

@@ -46,7 +46,10 @@ impl PcmSpec {
         let budget = access.times(u64::from(writes_at_once));
         vec![
             ("capacity", format!("{} user capacity, written in place", self.capacity)),
-            ("media", format!("{channels} channels × {dies_per_channel} dies, {access} an access, {budget} written at once")),
+            (
+                "media",
+                format!("{channels} channels × {dies_per_channel} dies, {access} an access, {budget} written at once"),
+            ),
             ("times", format!("read {read}, write {write} an access, channel {}", self.media.channel)),
             ("wear levelling", format!("a line of {} moves for every {} lines written", self.line, self.move_every)),
             (

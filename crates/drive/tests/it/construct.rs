@@ -9,8 +9,9 @@ use testkit::Random;
 use crate::support;
 
 /// The flash drives of today and before, with less of everything that tells their kinds.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 12] = [
     "x25-m?cache=4KiB",
+    "x25-m?cache=4KiB&lookup=8KiB&hmb=16KiB&flush_journal=true",
     "x25-m?gc.policy=fifo",
     "x25-m?gc.policy=cost-benefit&gc.at_once=2&map.cache=4KiB",
     "x25-e-32?gc.policy=choices&gc.choices=4",

@@ -8,6 +8,7 @@ mod disk_published;
 mod dram;
 mod errors;
 mod flash;
+mod kinds;
 mod modern;
 mod pcm;
 mod power;

@@ -64,6 +64,7 @@ fn fresh_drives_keep_their_makers_promises() {
         ("870-qvo", 32),
         ("970-pro", 256),
         ("980-pro-1tb", 256),
+        ("980-1tb", 256),
         ("990-pro", 256),
         ("pcie5", 256),
         ("optane-p4800x", 16),

@@ -12,6 +12,8 @@ const DRIVES: &[&str] = &[
     "intel-520?capacity.user=16GiB",
     "870-qvo?capacity.user=64GiB",
     "sata-tlc?capacity.user=32GiB",
+    "p5316-15360?capacity.user=16GiB&pages_per_block=16&capacitor=false",
+    "980-1tb?capacity.user=32GiB&pages_per_block=256&fixed=1GB&dynamic=4GB&cache=16KiB&lookup=16KiB&hmb=64KiB",
     "raptor-150",
     "st320lt020",
     "solid-data-dram",

@@ -1,0 +1,225 @@
+//! Kinds of flash drives: large indirection units, a host memory buffer in place of DRAM, flushes with and without power-loss
+//! protection, temperatures.
+
+use assay_drive::flash::{FlashDrive, FlashSpec};
+use assay_drive::preset::{Preset, Spec};
+use assay_drive::{Counters, Drive};
+use block::{Bytes, Lba, Nanos, Op, Request, Tag, Temperature};
+use testkit::Random;
+
+fn spec(name: &str) -> FlashSpec {
+    let preset = Preset::find(name).unwrap_or_else(|error| panic!("{error}"));
+    let Spec::Flash(spec) = preset.spec else { panic!("{name} is flash") };
+    spec
+}
+
+fn drive(name: &str) -> FlashDrive {
+    FlashDrive::new(spec(name))
+}
+
+/// The time of a request that comes when nothing else is under way.
+fn lone(drive: &mut FlashDrive, request: Request) -> Nanos {
+    let began = drive.now() + Nanos::from_millis(20);
+    drive.submit(began, Tag(0), request);
+    drive.complete(Nanos::MAX).expect("it was submitted").at - began
+}
+
+fn write(lba: u64, sectors: u32) -> Request {
+    Request::new(Op::Write, Lba::new(lba), sectors)
+}
+
+fn read(lba: u64, sectors: u32) -> Request {
+    Request::new(Op::Read, Lba::new(lba), sectors)
+}
+
+/// Sectors of a unit of 64 KiB.
+const UNIT: u64 = 128;
+
+/// A small drive that is mapped in units of 64 KiB, filled; without anything that is drawn.
+fn large_units(changes: &str) -> (FlashDrive, u64) {
+    let exact = "jitter=0%&variation.dies=0%&blocks=0%&word_lines=0%&programs=0%&erases=0%&reads=0%&journal.length_deviation=0%";
+    let small = "capacity.user=4GiB&channels=2&dies_per_channel=4&pages_per_block=32&factory_bad=0%";
+    let mut drive = drive(&format!("p5316-15360?{small}&{exact}{changes}"));
+    let sectors = Bytes::from_gib(4).sectors();
+    drive.fill_untimed(Lba::new(0), Lba::new(sectors), Bytes::from_mib(1), 100);
+    (drive, sectors)
+}
+
+fn scattered(drive: &mut FlashDrive, count: u64, sectors: u32, span: u64) -> Counters {
+    let (before, mut numbers) = (drive.counters(), Random::new(5));
+    let places = span / u64::from(sectors);
+    for index in 0..count + 32 {
+        if index >= 32 {
+            drive.complete(Nanos::MAX).expect("some are in flight");
+        }
+        if index < count {
+            drive.submit(drive.now(), Tag(index as u32), write(numbers.below(places) * u64::from(sectors), sectors));
+        }
+    }
+    drive.counters() - before
+}
+
+/// A write below the unit reads the unit and programs it: 16 times as much for 4 KiB, beside what collection moves.
+#[test]
+fn small_writes_cost_whole_units() {
+    let (mut small, span) = large_units("&partial=128KiB");
+    let done = scattered(&mut small, 20_000, 8, span);
+    // Two wait in the buffer at the end, and one in 32,768 is to a unit that waits there.
+    let units = done.pages_programmed - done.pages_moved;
+    assert!((19_900..=20_000).contains(&units), "{units} units");
+    assert!(done.write_amplification().unwrap() > 16.0 * 0.995);
+    assert!(done.pages_read - done.pages_moved >= 19_900, "each was read for its rest");
+    let (mut whole, span) = large_units("&partial=128KiB");
+    let done = scattered(&mut whole, 20_000, UNIT as u32, span);
+    assert_eq!(done.pages_programmed - done.pages_moved, 20_000);
+    assert_eq!(done.pages_read, done.pages_moved, "what is written whole is not read");
+}
+
+/// What lies together is put together before it is programmed.
+#[test]
+fn small_writes_in_order_fill_units() {
+    let (mut drive, _) = large_units("");
+    let before = drive.counters();
+    (0..16 * 100).for_each(|index| {
+        lone(&mut drive, write(index * 8, 8));
+    });
+    let done = drive.counters() - before;
+    assert_eq!((done.pages_programmed, done.pages_read), (100, 0));
+}
+
+#[test]
+fn a_part_of_a_unit_is_read_by_itself_and_written_after_the_whole_was_read() {
+    let (mut drive, _) = large_units("&capacitor=false&boot=0s&journal.length=0s");
+    let spec = *drive.spec();
+    let transfer = |sectors: u64| spec.nand.channel.time_for(Bytes::from_sectors(sectors));
+    let sent = |sectors: u64| spec.link.rate.time_for(Bytes::from_sectors(sectors));
+    let part = lone(&mut drive, read(UNIT * 1_000 + 40, 8));
+    let whole = lone(&mut drive, read(UNIT * 2_001, UNIT as u32));
+    let common = spec.command + spec.nand.read + spec.link.command;
+    for (time, sectors) in [(part, 8), (whole, UNIT)] {
+        let expected = common + transfer(sectors) + sent(sectors);
+        assert!(time.as_nanos().abs_diff(expected.as_nanos()) < 100, "{sectors} sectors: {time}, not {expected}");
+    }
+    lone(&mut drive, write(UNIT * 777 + 16, 8));
+    let flushed = lone(&mut drive, Request::FLUSH);
+    let unit = transfer(UNIT) + spec.nand.read + transfer(UNIT) + spec.nand.program;
+    // Flash begins while the firmware looks at the command.
+    let expected = unit + spec.link.command;
+    assert!(flushed.as_nanos().abs_diff(expected.as_nanos()) < 200, "{flushed}, not {expected}");
+}
+
+/// A DRAM-less drive with a map of `8 GiB` in 2,048 tables of 4 KiB, of which the controller holds 16.
+fn without_dram(hmb: &str) -> FlashDrive {
+    let small =
+        "capacity.user=8GiB&dies_per_channel=2&pages_per_block=512&slc.fixed=0B&slc.dynamic=0B&jitter=0%&lookup=64KiB";
+    let mut drive = drive(&format!("980-1tb?{small}&hmb={hmb}"));
+    drive.fill_untimed(Lba::new(0), Lba::at(Bytes::from_gib(8)), Bytes::from_mib(1), 100);
+    drive
+}
+
+/// Array reads beside those of the data, and the mean time, of lone reads spread evenly.
+fn looked_up(drive: &mut FlashDrive, reads: u64) -> (u64, Nanos) {
+    let (before, mut numbers) = (drive.counters(), Random::new(9));
+    let pages = Bytes::from_gib(8).div(Bytes::from_kib(4));
+    let times = (0..reads).map(|_| lone(drive, read(numbers.below(pages) * 8, 8)));
+    let sum: Nanos = times.fold(Nanos::ZERO, |sum, time| sum + time);
+    ((drive.counters() - before).pages_read - reads, Nanos::from_nanos(sum.as_nanos() / reads))
+}
+
+#[test]
+fn a_host_memory_buffer_spares_reads_of_the_map() {
+    let (mut with, mut half, mut without) = (without_dram("64MiB"), without_dram("4MiB"), without_dram("0"));
+    // Every table is brought from flash once; with room for half of them, half of the look-ups find theirs.
+    looked_up(&mut with, 20_000);
+    looked_up(&mut half, 20_000);
+    let reads = 10_000;
+    let ((none, quick), (some, _), (all, slow)) =
+        (looked_up(&mut with, reads), looked_up(&mut half, reads), looked_up(&mut without, reads));
+    assert_eq!(none, 0);
+    assert!((4_700..5_300).contains(&some), "{some} of 10,000");
+    // The controller itself holds 16 of 2,048.
+    assert!((9_880..9_950).contains(&all), "{all} of 10,000");
+    let spec = *without.spec();
+    let page = Bytes::from_kib(4);
+    let from_flash = spec.nand.read + spec.nand.channel.time_for(page);
+    let from_host = Nanos::from_nanos(900) + spec.link.rate.time_for(page);
+    let expected = (from_flash - from_host).as_nanos() * 992 / 1_000;
+    let lost = (slow - quick).as_nanos();
+    assert!(lost.abs_diff(expected) < expected / 20, "{lost} ns a read are lost, not {expected}");
+}
+
+#[test]
+fn a_drive_that_lost_its_power_looks_its_map_up_anew() {
+    let mut drive = without_dram("64MiB");
+    let (first, _) = looked_up(&mut drive, 500);
+    assert!(first > 400, "{first}");
+    assert!(looked_up(&mut drive, 500).0 == 0);
+    drive.cut_power(drive.now());
+    assert_eq!(looked_up(&mut drive, 500).0, first);
+}
+
+/// A flush of what is on its way takes its program and a page of the journal; of nothing, the command; with power-loss
+/// protection always the command.
+#[test]
+fn a_flush_takes_what_a_power_cut_would_lose() {
+    let changes = "?jitter=0%&light_after=10h&deep_after=20h";
+    let mut client = drive(&format!("990-pro{changes}"));
+    let spec = *client.spec();
+    let bare = spec.command + spec.link.command;
+    let page = spec.nand.channel.time_for(Bytes::from_kib(16)) + spec.nand.single.program;
+    let near = |time: Nanos, expected: Nanos, what: &str| {
+        assert!(time.as_nanos().abs_diff(expected.as_nanos()) < 1_000, "{what}: {time}, not {expected}");
+    };
+    // Flash begins while the firmware looks at the command.
+    let sent = spec.link.command;
+    let plain = lone(&mut client, write(0, 8));
+    near(lone(&mut client, Request::FLUSH), page + page + sent, "data and journal");
+    near(lone(&mut client, Request::FLUSH), bare, "nothing is left to be written");
+    let durable = Request { durable: true, ..write(64, 8) };
+    near(lone(&mut client, durable), plain + page + page, "FUA");
+    near(lone(&mut client, Request::FLUSH), bare, "nothing is left after FUA");
+    let mut without = drive(&format!("990-pro{changes}&flush_journal=false"));
+    lone(&mut without, write(0, 8));
+    near(lone(&mut without, Request::FLUSH), page + sent, "data alone");
+    let mut protected = drive(&format!("990-pro{changes}&capacitor=true"));
+    lone(&mut protected, write(0, 8));
+    near(lone(&mut protected, Request::FLUSH), bare, "what the capacitor keeps");
+    near(lone(&mut protected, durable), plain, "FUA costs nothing");
+    assert_eq!(protected.counters().pages_programmed, 8, "padded to whole flash pages, and no journal");
+}
+
+/// Warning and critical composite temperatures of drives for clients: none slows down in a short run from room temperature,
+/// and all do when heat has nowhere to go.
+#[test]
+fn drives_for_clients_throttle_when_they_are_warm_and_not_before() {
+    for (name, warm, hot) in [("970-pro", 81, 85), ("990-pro", 82, 85), ("980-pro-1tb", 82, 85), ("pcie5", 83, 87)] {
+        let throttled = |changes: &str| {
+            let mut drive = drive(&format!("{name}{changes}"));
+            let thermal = drive.spec().thermal.expect("it has a thermal table");
+            let at = thermal.throttle.map(|throttle| throttle.at);
+            assert_eq!(at, [warm, hot].map(Temperature::from_celsius), "{name}");
+            for index in 0..40_000 {
+                if index >= 32 {
+                    drive.complete(Nanos::MAX).expect("some are in flight");
+                }
+                drive.submit(drive.now(), Tag(index as u32), write(index * 256, 256));
+            }
+            drive.counters().throttled
+        };
+        assert_eq!(throttled(""), Nanos::ZERO, "{name}: 5 GB");
+        let insulated = throttled("?thermal.resistance=200 K/W&thermal.heat_capacity=0.05 J/K");
+        assert!(insulated > Nanos::ZERO, "{name} never slows down");
+    }
+}
+
+#[test]
+fn what_makes_no_such_drive_is_explained() {
+    for (name, words) in [
+        ("990-pro?page=128KiB", "1, 2, 4 … or 64 KiB"),
+        ("x25-m?hmb=1MiB", "map.lookup"),
+        ("980-1tb?hmb=17GiB", "at most 16 GiB"),
+    ] {
+        let said = Preset::find(name).unwrap_err().to_string();
+        assert!(said.contains(words), "{name}: {said}");
+    }
+}
