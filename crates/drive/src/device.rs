@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::disk::DiskDrive;
 use crate::dram::DramDrive;
 use crate::flash::FlashDrive;
+use crate::hybrid::HybridDrive;
 use crate::pcm::PcmDrive;
 use crate::preset::{Preset, Spec};
 use crate::rig::Rig;
@@ -27,6 +28,8 @@ pub enum Device {
     Dram(DramDrive),
     /// Memory that is written in place.
     Pcm(PcmDrive),
+    /// Flash of which blocks are mapped.
+    Hybrid(HybridDrive),
 }
 
 /// Calls a method of whichever drive it is.
@@ -38,6 +41,7 @@ macro_rules! each {
             Device::Disk($drive) => $call,
             Device::Dram($drive) => $call,
             Device::Pcm($drive) => $call,
+            Device::Hybrid($drive) => $call,
         }
     };
 }
@@ -51,6 +55,7 @@ impl Device {
             Self::Disk(drive) => Spec::Disk(*drive.spec()),
             Self::Dram(drive) => Spec::Dram(*drive.spec()),
             Self::Pcm(drive) => Spec::Pcm(*drive.spec()),
+            Self::Hybrid(drive) => Spec::Hybrid(*drive.spec()),
         }
     }
 
@@ -59,7 +64,7 @@ impl Device {
         match self {
             Self::Flash(drive) => drive.lend(),
             Self::Rig(rig) => rig.members_mut().iter_mut().for_each(Self::lend),
-            Self::Disk(_) | Self::Dram(_) | Self::Pcm(_) => {}
+            Self::Disk(_) | Self::Dram(_) | Self::Pcm(_) | Self::Hybrid(_) => {}
         }
     }
 
@@ -70,7 +75,7 @@ impl Device {
         match self {
             Self::Flash(drive) => drive.give_back(),
             Self::Rig(rig) => rig.members_mut().iter_mut().all(Self::give_back),
-            Self::Disk(_) | Self::Dram(_) | Self::Pcm(_) => true,
+            Self::Disk(_) | Self::Dram(_) | Self::Pcm(_) | Self::Hybrid(_) => true,
         }
     }
 
@@ -80,7 +85,7 @@ impl Device {
             Self::Flash(drive) => drive.can_write_untimed(first, end),
             Self::Rig(rig) => rig.can_fill(first, end),
             Self::Pcm(drive) => drive.can_fill(first, end),
-            Self::Disk(_) | Self::Dram(_) => false,
+            Self::Disk(_) | Self::Dram(_) | Self::Hybrid(_) => false,
         }
     }
 
@@ -94,7 +99,7 @@ impl Device {
             Self::Flash(drive) => drive.fill_untimed(first, end, block, entropy),
             Self::Rig(rig) => rig.fill(first, end, block, entropy),
             Self::Pcm(drive) => drive.fill_untimed(first, end, block),
-            Self::Disk(_) | Self::Dram(_) => panic!("disks and DRAM are not filled without time"),
+            Self::Disk(_) | Self::Dram(_) | Self::Hybrid(_) => panic!("it cannot be filled without time"),
         }
     }
 
@@ -107,7 +112,7 @@ impl Device {
         match self {
             Self::Flash(drive) => drive.write_untimed(requests),
             Self::Pcm(drive) => drive.write_untimed(requests),
-            Self::Rig(_) | Self::Disk(_) | Self::Dram(_) => return false,
+            Self::Rig(_) | Self::Disk(_) | Self::Dram(_) | Self::Hybrid(_) => return false,
         }
         true
     }
@@ -121,6 +126,7 @@ impl Device {
             Self::Rig(rig) => Some(rig.specimen()),
             Self::Disk(drive) => Some(drive.specimen()),
             Self::Pcm(drive) => Some(drive.specimen()),
+            Self::Hybrid(drive) => Some(drive.specimen()),
             Self::Dram(_) => None,
         }
     }
@@ -210,6 +216,7 @@ impl Clone for Device {
             Self::Disk(drive) => Self::Disk(drive.clone()),
             Self::Dram(drive) => Self::Dram(drive.clone()),
             Self::Pcm(drive) => Self::Pcm(drive.clone()),
+            Self::Hybrid(drive) => Self::Hybrid(drive.clone()),
         }
     }
 

@@ -21,6 +21,7 @@ mod energy;
 mod event_queue;
 pub mod flash;
 mod health;
+pub mod hybrid;
 mod link;
 mod observed;
 pub mod pcm;

@@ -5,8 +5,6 @@ mod levelling;
 mod media;
 mod spec;
 
-use std::collections::VecDeque;
-
 use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Tag};
 use file::PIECE;
 pub(crate) use file::PcmFile;
@@ -21,7 +19,7 @@ use crate::energy::{EnergyMeter, WorkEnergy};
 use crate::flash::firmware::Firmware;
 use crate::flash::housekeeping::Housekeeping;
 use crate::link::Link;
-use crate::power_loss::joined;
+use crate::power_loss::WritesInFlight;
 use crate::queue::CommandQueue;
 use crate::{Counters, Drive, Health, PowerLoss, Shape, Specimen, WearSummary, not_before, within};
 
@@ -44,8 +42,7 @@ pub struct PcmDrive {
     /// Accesses written since wear levelling moved a line.
     since_move: u64,
     moved: u64,
-    /// Writes that were taken, and when they are in the cells, in the order in which they were taken.
-    writing: VecDeque<(Nanos, Lba, Lba)>,
+    writing: WritesInFlight,
     counters: Counters,
     meter: EnergyMeter,
 }
@@ -66,7 +63,7 @@ impl PcmDrive {
             levelling: StartGap::new(spec.capacity.get().div_ceil(spec.line.get())),
             since_move: 0,
             moved: 0,
-            writing: VecDeque::new(),
+            writing: WritesInFlight::default(),
             counters: Counters { page: spec.media.access, ..Counters::default() },
             meter: EnergyMeter::new(spec.power),
             spec,
@@ -141,7 +138,7 @@ impl PcmDrive {
             }
         }
         self.level(done, written);
-        self.note(done, request);
+        self.writing.note(self.now, done, request.lba, request.end());
         done
     }
 
@@ -185,31 +182,9 @@ impl PcmDrive {
         }
     }
 
-    /// Notes a write that is in the cells at `done`.
-    #[inline]
-    fn note(&mut self, done: Nanos, request: Request) {
-        if self.spec.power.capacitor {
-            return;
-        }
-        while self.writing.front().is_some_and(|&(done, ..)| done <= self.now) {
-            self.writing.pop_front();
-        }
-        self.writing.push_back((done, request.lba, request.end()));
-    }
-
     /// The sectors of writes that are not in the cells yet at `now`.
     fn in_flight(&self, now: Nanos) -> Vec<(Lba, Lba)> {
-        let mut lost = Vec::new();
-        for &(done, from, until) in &self.writing {
-            if done > now {
-                lost.push((from, until));
-            } else {
-                // A newer copy that was faster: what was lost before it does not matter.
-                lost = lost.into_iter().flat_map(|(a, b): (Lba, Lba)| [(a, b.min(from)), (a.max(until), b)]).collect();
-                lost.retain(|(a, b)| a < b);
-            }
-        }
-        joined(lost)
+        if self.spec.power.capacitor { Vec::new() } else { self.writing.sectors(now) }
     }
 
     /// Brings the drive into the state in which these writes would leave it, in no time.
@@ -351,7 +326,7 @@ impl Drive for PcmDrive {
         not_before(self.now, now);
         self.now = now;
         let sectors = self.in_flight(now);
-        let torn = self.writing.iter().filter(|(done, ..)| *done > now).count() as u32;
+        let torn = if self.spec.power.capacitor { 0 } else { self.writing.count(now) };
         let from = now + self.spec.power.boot;
         self.writing.clear();
         self.link = Link::new(self.spec.link, PIECE);

@@ -20,6 +20,7 @@ pub const EMBEDDED: &[(&str, &str)] = embed![
     "drives/disk" / "wd740gd",
     "drives/dram" / "solid-data-dram",
     "drives/pcm" / "optane-p4800x",
+    "drives/hybrid" / "ocz-core-64",
     "drives/flash" / "870-qvo",
     "drives/flash" / "970-pro",
     "drives/flash" / "990-pro",

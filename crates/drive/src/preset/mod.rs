@@ -27,6 +27,7 @@ pub(crate) use self::embedded::RIGS;
 use crate::disk::{DiskDrive, DiskFile, DiskSpec};
 use crate::dram::{DramDrive, DramFile, DramSpec};
 use crate::flash::{FlashDrive, FlashFile, FlashSpec};
+use crate::hybrid::{HybridDrive, HybridFile, HybridSpec};
 use crate::pcm::{PcmDrive, PcmFile, PcmSpec};
 use crate::rig::{self, Rig, RigFile, RigSpec};
 use crate::smart::{AttributeSet, Identity, IdentityTable};
@@ -64,6 +65,8 @@ pub enum Spec {
     Dram(DramSpec),
     /// Memory that is written in place.
     Pcm(PcmSpec),
+    /// Flash of which blocks are mapped.
+    Hybrid(HybridSpec),
 }
 
 /// The part of every drive's file that says how to read the rest.
@@ -80,6 +83,7 @@ enum PresetKind {
     Disk,
     Dram,
     Pcm,
+    Hybrid,
 }
 
 impl Preset {
@@ -152,6 +156,11 @@ impl Preset {
                 let spec = Spec::Pcm(file.spec()?);
                 (file.name, file.title, file.rated, spec)
             }
+            PresetKind::Hybrid => {
+                let file: HybridFile = toml::from_str(text)?;
+                let spec = Spec::Hybrid(file.spec()?);
+                (file.name, file.title, file.rated, spec)
+            }
         };
         Ok(Self { model: name.clone(), name, specimen: 1, title, rated, spec, text: text.to_owned() })
     }
@@ -221,6 +230,7 @@ impl Preset {
             Spec::Disk(spec) => spec.capacity(),
             Spec::Dram(spec) => spec.capacity,
             Spec::Pcm(spec) => spec.capacity,
+            Spec::Hybrid(spec) => spec.capacity,
         }
     }
 
@@ -241,7 +251,7 @@ impl Preset {
             Spec::Flash(spec) if spec.zones.is_some() => None,
             Spec::Flash(spec) => Some(spec.geometry.spare_over(spec.capacity)),
             Spec::Rig(spec) => spec.member.spare(),
-            Spec::Disk(_) | Spec::Dram(_) | Spec::Pcm(_) => None,
+            Spec::Disk(_) | Spec::Dram(_) | Spec::Pcm(_) | Spec::Hybrid(_) => None,
         }
     }
 
@@ -253,6 +263,7 @@ impl Preset {
             Spec::Disk(spec) => spec.facts(),
             Spec::Dram(spec) => spec.facts(),
             Spec::Pcm(spec) => spec.facts(),
+            Spec::Hybrid(spec) => spec.facts(),
         };
         facts.extend(self.host_fact().map(|fact| ("measured in", fact)));
         facts.extend((self.specimen > 1).then(|| ("specimen", format!("{} of this model", self.specimen))));
@@ -268,7 +279,7 @@ impl Preset {
         }
         let (attributes, rotation_rate) = match &self.spec {
             Spec::Disk(spec) => (AttributeSet::Disk, spec.turns()),
-            Spec::Flash(_) | Spec::Rig(_) | Spec::Dram(_) | Spec::Pcm(_) => (AttributeSet::Generic, 0),
+            _ => (AttributeSet::Generic, 0),
         };
         let plain = Identity::new(&self.name, &self.title, self.capacity(), attributes);
         let plain = Identity { rotation_rate, ..plain };
@@ -331,6 +342,7 @@ impl Preset {
             Spec::Disk(spec) => Device::Disk(DiskDrive::of(*spec, specimen)),
             Spec::Dram(spec) => Device::Dram(DramDrive::new(*spec)),
             Spec::Pcm(spec) => Device::Pcm(PcmDrive::of(*spec, specimen)),
+            Spec::Hybrid(spec) => Device::Hybrid(HybridDrive::of(*spec, specimen)),
         }
     }
 }
@@ -358,6 +370,7 @@ impl Spec {
             Self::Disk(_) => DiskFile::TABLES,
             Self::Dram(_) => DramFile::TABLES,
             Self::Pcm(_) => PcmFile::TABLES,
+            Self::Hybrid(_) => HybridFile::TABLES,
         }
     }
 }

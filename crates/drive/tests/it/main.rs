@@ -8,6 +8,7 @@ mod disk_published;
 mod dram;
 mod errors;
 mod flash;
+mod hybrid;
 mod kinds;
 mod modern;
 mod pcm;

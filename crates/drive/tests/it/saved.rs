@@ -14,6 +14,7 @@ const DRIVES: &[&str] = &[
     "sata-tlc?capacity.user=32GiB",
     "p5316-15360?capacity.user=16GiB&pages_per_block=16&capacitor=false",
     "980-1tb?capacity.user=32GiB&pages_per_block=256&fixed=1GB&dynamic=4GB&cache=16KiB&lookup=16KiB&hmb=64KiB",
+    "ocz-core-64?flash.capacity=1GB&pages_per_block=4&scheme=fast",
     "raptor-150",
     "st320lt020",
     "solid-data-dram",

@@ -22,6 +22,7 @@ pub fn drive_for(image: &DataFile, name: &str) -> Result<Preset, Failure> {
         Spec::Disk(_) => ("platters.capacity", &["platters.zones=1"]),
         Spec::Dram(_) => ("memory.capacity", &[]),
         Spec::Pcm(_) => ("media.capacity", &[]),
+        Spec::Hybrid(_) => ("flash.capacity", &[]),
         Spec::Rig(_) => {
             return Err(Failure::usage(format!(
                 "{name} is a rig, whose capacity is fixed by its drives; give a single drive with --image, such as \
