@@ -103,18 +103,57 @@ impl Device {
         }
     }
 
-    /// Brings a drive of flash or of phase-change memory into the state that these writes would leave, as
-    /// [`FlashDrive::write_untimed`] does; whether it is one.
+    /// Whether [`write_untimed`](Self::write_untimed) can bring about what writes between `first` and `end` leave: it is of
+    /// flash or of phase-change memory, or the only such drive of a host.
+    pub fn can_write_untimed(&self, first: Lba, end: Lba) -> bool {
+        match self {
+            Self::Flash(drive) => drive.can_write_untimed(first, end),
+            Self::Pcm(drive) => drive.can_fill(first, end),
+            Self::Rig(rig) => rig.only_idle_drive().is_some_and(|drive| drive.can_write_untimed(first, end)),
+            Self::Disk(_) | Self::Dram(_) | Self::Hybrid(_) => false,
+        }
+    }
+
+    /// Brings it into the state that these writes would leave, as [`FlashDrive::write_untimed`] does.
     ///
     /// # Panics
-    /// As that does.
-    pub fn write_untimed(&mut self, requests: impl IntoIterator<Item = Request>) -> bool {
+    /// If it [cannot](Self::can_write_untimed).
+    pub fn write_untimed(&mut self, requests: impl IntoIterator<Item = Request>) {
         match self {
             Self::Flash(drive) => drive.write_untimed(requests),
             Self::Pcm(drive) => drive.write_untimed(requests),
-            Self::Rig(_) | Self::Disk(_) | Self::Dram(_) | Self::Hybrid(_) => return false,
+            Self::Rig(rig) => rig.change_only_drive(|drive| drive.write_untimed(requests)),
+            Self::Disk(_) | Self::Dram(_) | Self::Hybrid(_) => panic!("it cannot be written without time"),
         }
-        true
+    }
+
+    /// Whether [`write_at_random`](Self::write_at_random) can: see [`FlashDrive::can_write_at_random`].
+    pub fn can_write_at_random(&self, block: Bytes) -> bool {
+        self.only_flash().is_some_and(|drive| drive.can_write_at_random(block))
+    }
+
+    /// Brings it into a state that so many random writes of a page each leave, as [`FlashDrive::write_at_random`] does.
+    ///
+    /// # Panics
+    /// If it [cannot](Self::can_write_at_random).
+    pub fn write_at_random(&mut self, writes: u64, entropy: u8, seed: Seed) {
+        self.change_only_flash(|drive| drive.write_at_random(writes, entropy, seed));
+    }
+
+    fn only_flash(&self) -> Option<&FlashDrive> {
+        match self {
+            Self::Flash(drive) => Some(drive),
+            Self::Rig(rig) => rig.only_idle_drive().and_then(Self::only_flash),
+            Self::Disk(_) | Self::Dram(_) | Self::Pcm(_) | Self::Hybrid(_) => None,
+        }
+    }
+
+    fn change_only_flash(&mut self, change: impl FnOnce(&mut FlashDrive)) {
+        match self {
+            Self::Flash(drive) => change(drive),
+            Self::Rig(rig) => rig.change_only_drive(|drive| drive.change_only_flash(change)),
+            Self::Disk(_) | Self::Dram(_) | Self::Pcm(_) | Self::Hybrid(_) => panic!("only flash is written without time"),
+        }
     }
 }
 

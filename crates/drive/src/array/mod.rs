@@ -135,6 +135,18 @@ impl Array {
         self.now = self.members.iter().map(Drive::now).fold(self.now, Nanos::max);
     }
 
+    /// Changes the one member by writes without time, which are added to its own counters and to those of `host`.
+    pub(crate) fn change_only_member(&mut self, host: &mut Counters, change: impl FnOnce(&mut Device)) {
+        let member = &mut self.members[0];
+        let before = member.counters();
+        change(member);
+        let written = Counters::default().asked_as(&(member.counters() - before));
+        for counters in [&mut self.counters, host] {
+            *counters = *counters + written;
+        }
+        self.now = self.now.max(self.members[0].now());
+    }
+
     /// The one member, by itself.
     ///
     /// # Panics

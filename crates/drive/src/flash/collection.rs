@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::candidates::NOT_CLOSED;
 use super::geometry::{Geometry, Unit};
-use super::mapping::{Mapping, PageSource};
+use super::mapping::{EveryPage, Followed, Mapping, PageSource};
 use super::operation::{FlashOp, Moved};
 
 /// Which block is emptied next.
@@ -81,13 +81,13 @@ impl Mapping {
     /// Does the unit's share of collection before the host writes one page to it: a few pages for each page
     /// written, so that a block is empty just as it is needed.
     #[inline]
-    pub(super) fn collect(&mut self, unit: Unit, plan: &mut Vec<FlashOp>) {
+    pub(super) fn collect(&mut self, unit: Unit, plan: &mut Vec<FlashOp>, followed: impl Followed) {
         let state = &self.units[unit.0 as usize];
         if state.victim.is_none() && state.free.len() <= self.collection.start as usize {
             self.begin(unit);
         }
         if let Some(victim) = self.units[unit.0 as usize].victim {
-            self.move_pages(unit, victim, victim.pace, plan);
+            self.move_pages(unit, victim, victim.pace, plan, followed);
         }
     }
 
@@ -104,7 +104,7 @@ impl Mapping {
             self.choose_victim(unit);
         }
         let Some(victim) = self.units[unit.0 as usize].victim else { return false };
-        self.move_pages(unit, victim, pages, plan);
+        self.move_pages(unit, victim, pages, plan, EveryPage);
         self.digest = (self.digest ^ u64::from(unit.0) << 32 ^ u64::from(pages)).wrapping_mul(0x94d0_49bb_1331_11eb);
         true
     }
@@ -166,14 +166,14 @@ impl Mapping {
             self.empty(unit, block, LEVELLING_PACE);
         }
         if let Some(victim) = self.units[unit.0 as usize].victim {
-            self.move_pages(unit, victim, self.geometry.program_pages, plan);
+            self.move_pages(unit, victim, self.geometry.program_pages, plan, EveryPage);
             self.digest = (self.digest ^ u64::from(block)).wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(23);
         }
     }
 
     /// Moves up to `count` valid pages; erases the block when none is left.
-    fn move_pages(&mut self, unit: Unit, victim: Victim, count: u32, plan: &mut Vec<FlashOp>) {
-        let (moved, next) = self.copy_valid(unit, victim, count);
+    fn move_pages(&mut self, unit: Unit, victim: Victim, count: u32, plan: &mut Vec<FlashOp>, followed: impl Followed) {
+        let (moved, next) = self.copy_valid(unit, victim, count, followed);
         let left = self.counts[victim.block as usize] - moved.pages as u16;
         self.counts[victim.block as usize] = left;
         if moved.pages > 0 {
@@ -211,7 +211,7 @@ impl Mapping {
 
     /// Puts up to `count` of the victim's valid pages behind the unit's other moved ones; what that takes, and
     /// where to go on. A word of valid bits at a time: this is what most of a simulation's time goes to.
-    fn copy_valid(&mut self, unit: Unit, victim: Victim, count: u32) -> (Moved, u32) {
+    fn copy_valid<F: Followed>(&mut self, unit: Unit, victim: Victim, count: u32, followed: F) -> (Moved, u32) {
         let Geometry { pages_per_block: pages, program_pages: together, sense_pages, .. } = self.geometry;
         let base = victim.block << self.page_bits;
         let mut to = self.units[unit.0 as usize].collection;
@@ -227,7 +227,7 @@ impl Mapping {
                 left -= 1;
                 let slot = to.block << self.page_bits | to.next;
                 let page = self.owners[from];
-                self.slots[page as usize] = !slot;
+                followed.note(&mut self.slots, page, slot);
                 self.owners[slot as usize] = page;
                 self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);
                 to.next += 1;
@@ -249,7 +249,9 @@ impl Mapping {
         }
         self.counts[to.block as usize] += (to.next - started) as u16;
         self.units[unit.0 as usize].collection.next = to.next;
-        self.call_for(base, next, count);
+        if F::ALL {
+            self.call_for(base, next, count);
+        }
         let moved = count - left;
         let to = self.sense_of(to.block << self.page_bits | to.next.saturating_sub(1));
         match together {

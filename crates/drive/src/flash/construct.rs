@@ -95,16 +95,16 @@ impl FlashDrive {
 }
 
 /// A drive that is written without time.
-struct Writer<'d> {
-    drive: &'d mut FlashDrive,
+pub(super) struct Writer<'d> {
+    pub(super) drive: &'d mut FlashDrive,
     /// Pages that wait for their flash page to be full.
-    pending: Vec<BufferedPage>,
+    pub(super) pending: Vec<BufferedPage>,
     /// What the drive had used before.
     used: Energy,
 }
 
 impl<'d> Writer<'d> {
-    fn new(drive: &'d mut FlashDrive) -> Self {
+    pub(super) fn new(drive: &'d mut FlashDrive) -> Self {
         assert!(drive.queue.is_empty(), "a drive is written without time only when nothing is in flight");
         drive.warm_up(drive.now);
         drive.harden(drive.now);
@@ -211,7 +211,7 @@ impl<'d> Writer<'d> {
     }
 
     /// Has all of it in flash, which is at rest then.
-    fn finish(self) {
+    pub(super) fn finish(self) {
         let drive = self.drive;
         for waiting in self.pending {
             drive.buffer.acquire();

@@ -102,6 +102,27 @@ pub(super) struct Frontier {
     cells: Cells,
 }
 
+/// Whose places the map's table follows.
+pub(super) trait Followed: Copy {
+    /// Whether these are all there are.
+    const ALL: bool;
+    /// Notes that `page` is in `slot` now.
+    fn note(self, slots: &mut [u32], page: u32, slot: u32);
+}
+
+/// Every page's.
+#[derive(Clone, Copy)]
+pub(super) struct EveryPage;
+
+impl Followed for EveryPage {
+    const ALL: bool = true;
+
+    #[inline]
+    fn note(self, slots: &mut [u32], page: u32, slot: u32) {
+        slots[page as usize] = !slot;
+    }
+}
+
 /// Which of the two streams of data of a unit.
 #[derive(Clone, Copy)]
 pub(super) enum PageSource {
@@ -218,10 +239,16 @@ impl Mapping {
     #[inline]
     pub fn write(&mut self, page: Lpn, plan: &mut Vec<FlashOp>) -> bool {
         self.invalidate(page);
+        self.put(page, plan, EveryPage)
+    }
+
+    /// Writes a page of which there is no other copy, of the pages whose places are `followed`.
+    #[inline]
+    pub(super) fn put(&mut self, page: Lpn, plan: &mut Vec<FlashOp>, followed: impl Followed) -> bool {
         let unit = self.choose_unit();
-        self.collect(unit, plan);
+        self.collect(unit, plan, followed);
         let cells = self.units[unit.0 as usize].host.cells;
-        let slot = self.append(unit, page);
+        let slot = self.append(unit, page, followed);
         self.digest = digest::written(self.digest, slot, page);
         let full = self.fills(slot);
         if full {
@@ -243,7 +270,7 @@ impl Mapping {
         // A page left empty uses up a block as one that is written does.
         for _ in next..next.next_multiple_of(together) {
             if !self.read_only {
-                self.collect(unit, plan);
+                self.collect(unit, plan, EveryPage);
             }
         }
         let host = &mut self.units[unit.0 as usize].host;
@@ -341,6 +368,13 @@ impl Mapping {
     #[inline]
     fn invalidate(&mut self, page: Lpn) -> bool {
         let Some(slot) = self.slot_of(page) else { return false };
+        self.empty_slot(slot);
+        true
+    }
+
+    /// Marks what is in a slot as no longer valid.
+    #[inline]
+    pub(super) fn empty_slot(&mut self, slot: u32) {
         let block = slot >> self.page_bits;
         self.valid[(slot >> 6) as usize] &= !(1 << (slot & 63));
         let count = self.counts[block as usize] - 1;
@@ -350,7 +384,6 @@ impl Mapping {
         if count <= self.level_max {
             self.note(unit, block, count);
         }
-        true
     }
 
     /// Tells the unit's candidates of a closed block with few valid pages.
@@ -364,14 +397,14 @@ impl Mapping {
 
     /// Puts `page` of the host's into the next slot of the unit.
     #[inline]
-    fn append(&mut self, unit: Unit, page: Lpn) -> u32 {
+    fn append(&mut self, unit: Unit, page: Lpn, followed: impl Followed) -> u32 {
         let state = &mut self.units[unit.0 as usize];
         let frontier = &mut state.host;
         let slot = frontier.block << self.page_bits | frontier.next;
         frontier.next += 1;
         let full = frontier.next == frontier.end;
         state.valid += 1;
-        self.slots[page.0 as usize] = !slot;
+        followed.note(&mut self.slots, page.0, slot);
         self.owners[slot as usize] = page.0;
         self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);
         self.counts[(slot >> self.page_bits) as usize] += 1;

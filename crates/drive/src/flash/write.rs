@@ -140,6 +140,12 @@ impl FlashDrive {
     pub(super) fn decide(&mut self, page: Lpn) -> bool {
         self.plan.clear();
         let full = self.mapping.write(page, &mut self.plan);
+        self.account(full)
+    }
+
+    /// Takes note of what a page takes that `full` says to fill a flash page; whether that is programmed.
+    #[inline]
+    pub(super) fn account(&mut self, full: bool) -> bool {
         if let Some(pacing) = &mut self.pacing {
             pacing.note(&self.plan);
         }

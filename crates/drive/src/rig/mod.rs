@@ -181,6 +181,19 @@ impl Rig {
         self.now = self.now.max(self.array.now());
     }
 
+    /// The drive that it has, if there is one alone and nothing is in flight.
+    pub(crate) fn only_idle_drive(&self) -> Option<&Device> {
+        let whole = Lba::at(self.shape().capacity);
+        let idle = self.flights.is_empty() && self.done.is_empty() && self.array.can_fill(Lba::new(0), whole);
+        if let ([drive], true) = (self.array.members(), idle) { Some(drive) } else { None }
+    }
+
+    /// Changes the state of the one drive that it has by writes that take no time in it.
+    pub(crate) fn change_only_drive(&mut self, change: impl FnOnce(&mut Device)) {
+        self.array.change_only_member(&mut self.counters, change);
+        self.now = self.now.max(self.array.now());
+    }
+
     /// Does the next thing that happens inside, if it is at or before `until`; whether there was one.
     #[inline]
     fn advance(&mut self, until: Nanos) -> bool {

@@ -220,6 +220,82 @@ fn what_is_not_of_whole_pages_is_not_written_without_time() {
     assert!(!can(&drive, 0, 8), "something is in flight");
 }
 
+/// What a host sees of a drive and what the drive does in a state: of random writes the IOPS and the amplification, of reads in
+/// order the bytes a second.
+fn level(drive: &FlashDrive, page: u64, seed: u64) -> [f64; 3] {
+    let (mut numbers, sectors) = (Random::new(seed), drive.shape().capacity.sectors() / page * page);
+    let timed = |requests: Vec<Request>| {
+        let mut drive = drive.clone();
+        let (began, before) = (drive.now(), drive.counters());
+        let count = requests.len() as f64;
+        keep_four(&mut drive, requests);
+        (count / (drive.now() - began).as_secs_f64(), (drive.counters() - before).write_amplification())
+    };
+    let any = |_| Request::new(Op::Write, Lba::new(numbers.below(sectors / page) * page), page as u32);
+    let (iops, amplification) = timed((0..sectors / page).map(any).collect());
+    let reads = in_order(0, sectors, 128).map(|request| Request { op: Op::Read, ..request });
+    [iops, amplification.unwrap(), timed(reads.collect()).0]
+}
+
+/// By how much a figure of states made without time is off from the same of states that were written, both over as many seeds.
+fn compare(told: &str, drive: &FlashDrive, page: u64, rounds: u64) {
+    const SEEDS: u64 = 6;
+    let whole = drive.shape().capacity.sectors() / page;
+    let mut sums = [[0.0; 3]; 2];
+    for seed in 0..SEEDS {
+        let (mut made, mut written, mut numbers) = (drive.clone(), drive.clone(), Random::new(seed));
+        made.write_at_random(whole * rounds / 2, 100, block::Seed::new(seed));
+        let any = |_| Request::new(Op::Write, Lba::new(numbers.below(whole) * page), page as u32);
+        let requests: Vec<Request> = (0..whole * rounds / 2).map(any).collect();
+        write(&mut written, requests);
+        for (sum, drive) in sums.iter_mut().zip([&made, &written]) {
+            for (sum, figure) in sum.iter_mut().zip(level(drive, page, 100 + seed)) {
+                *sum += figure / SEEDS as f64;
+            }
+        }
+    }
+    let off = sums[0].iter().zip(sums[1]).map(|(made, written)| (made / written - 1.0).abs()).fold(0.0, f64::max);
+    assert!(off < 0.02, "{told} after {rounds} halves of its capacity: {:?} made, {:?} written", sums[0], sums[1]);
+}
+
+/// Over policies, much and little to spare, one-bit caches, compression, a map in flash: after half of the capacity, all of
+/// it, and three times that.
+#[test]
+fn random_writes_without_names_leave_the_level_of_those_with() {
+    for kind in KINDS {
+        for spare in [18, 40] {
+            let kind = kind.split_once("&thermal").map_or(kind, |(kind, _)| kind);
+            let changes = "capacity.user=48MiB&channels=2&dies_per_channel=2&pages_per_block=64";
+            let Ok(preset) = Preset::find(&format!("{kind}&{changes}&capacity.spare={spare}%")) else { continue };
+            let Spec::Flash(spec) = preset.spec else { panic!("{kind} is flash") };
+            let mut drive = FlashDrive::new(spec);
+            let sectors = spec.capacity.sectors();
+            drive.fill_untimed(Lba::new(0), Lba::new(sectors), Bytes::from_mib(1), 100);
+            for rounds in [1, 2, 6] {
+                compare(&format!("{kind} with {spare} %"), &drive, spec.geometry.page.sectors(), rounds);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_drive_of_a_host_is_written_without_time_too() {
+    let preset =
+        Preset::find("990-pro?drive.capacity.user=256MB&drive.capacity.spare=40%&drive.channels=2&host=nvme-host");
+    let mut device = preset.unwrap_or_else(|error| panic!("{error}")).build_in_host();
+    let (end, page) = (Lba::at(device.shape().capacity), Bytes::from_kib(4));
+    assert!(!device.can_write_at_random(page), "nothing was written yet");
+    device.fill(Lba::new(0), end, Bytes::from_mib(1), 100);
+    let before = device.counters();
+    assert!(device.can_write_at_random(page) && device.can_write_untimed(Lba::new(0), Lba::new(8)));
+    device.write_at_random(50_000, 100, block::Seed::new(1));
+    let did = device.counters() - before;
+    assert_eq!((did.requests[1], did.host_written), (50_000, page.times(50_000)));
+    assert!(did.write_amplification().unwrap() >= 1.0 && did.blocks_erased > 0);
+    device.write_untimed([Request::new(Op::Write, Lba::new(8), 8)]);
+    assert_eq!((device.counters() - before).requests[1], 50_001);
+}
+
 /// Striped, mirrored, both and neither, over drives that fill each stripe in one go.
 #[test]
 fn drives_of_a_rig_are_filled_as_by_its_host() {

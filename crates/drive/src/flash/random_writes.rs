@@ -1,0 +1,363 @@
+//! Random writes without time and without names.
+//!
+//! Where every page is as likely to be written as any other, nothing that flash does depends on which pages a block holds,
+//! only on how many of them are valid. So a write makes some valid slot invalid, all alike, what is written and moved bears
+//! no name, and in the end those pages that were written are given to the slots without one, all orders equally likely.
+//! Pages that were not written keep theirs, as do the pages of the map. What comes of it has the distribution of what the
+//! same writes leave that are carried out, and is not approximate in anything but the buffer and the clock.
+//!
+//! Nearly all of what a write costs otherwise is the map's table, in which the pages that collection moves lie scattered:
+//! here it is written once, at the end.
+
+use block::{Bytes, Lba, Op, Seed};
+use prefetch_index::prefetch_index;
+
+use super::FlashDrive;
+use super::construct::Writer;
+use super::digest;
+use super::laid::Laid;
+use super::mapping::{Followed, Mapping, UNMAPPED};
+use super::operation::Lpn;
+use super::power_cut::BufferedPage;
+use super::shuffle::Shuffle;
+
+/// In the place of a slot's owner: a page that was written, and it will be said later which.
+const UNNAMED: u32 = u32::MAX;
+
+/// How many draws ahead memory is asked for what they need.
+const AHEAD: usize = 64;
+
+/// The pages of the map, which come after those of the host.
+#[derive(Clone, Copy)]
+struct MapPages {
+    first: u32,
+}
+
+impl MapPages {
+    #[inline]
+    const fn has(self, page: u32) -> bool {
+        page >= self.first && page != UNNAMED
+    }
+}
+
+impl Followed for MapPages {
+    const ALL: bool = false;
+
+    #[inline]
+    fn note(self, slots: &mut [u32], page: u32, slot: u32) {
+        if self.has(page) {
+            slots[page as usize] = !slot;
+        }
+    }
+}
+
+impl FlashDrive {
+    /// Whether the drive can be brought into a state that writes of `block` each leave, at random over all of it: these are
+    /// its pages, all of them are mapped, and nothing is in flight.
+    pub fn can_write_at_random(&self, block: Bytes) -> bool {
+        let whole = Lba::at(self.spec.capacity);
+        let valid: u64 = self.mapping.units.iter().map(|unit| u64::from(unit.valid)).sum();
+        let of_map =
+            (self.map_base..self.mapping.slots.len() as u32).filter(|page| self.mapping.slot_of(Lpn(*page)).is_some());
+        block == self.spec.geometry.page
+            && whole.get().is_multiple_of(block.sectors())
+            && self.can_write_untimed(Lba::new(0), whole)
+            && valid == u64::from(self.map_base) + of_map.count() as u64
+    }
+
+    /// Brings the drive into a state that so many writes of a page each leave, everywhere alike and without a pause, once it
+    /// has come to rest: with each seed another draw of it. As with [`write_untimed`](Self::write_untimed) the clock goes on
+    /// by what flushes take alone.
+    ///
+    /// # Panics
+    /// If it [cannot](Self::can_write_at_random).
+    pub fn write_at_random(&mut self, writes: u64, entropy: u8, seed: Seed) {
+        assert!(
+            self.can_write_at_random(self.spec.geometry.page),
+            "random writes need a drive that is full and at rest"
+        );
+        let mut writer = Writer::new(self);
+        let drive = &mut *writer.drive;
+        let map_pages = MapPages { first: drive.map_base };
+        drive.mapping.write_out_all();
+        let mut slots = SlotDraws::new(&drive.mapping, seed.split("slots"));
+        let regions = seed.split("regions");
+        let (mut done, mut waits) = (0, false);
+        while done < writes && !drive.mapping.is_read_only() {
+            if drive.map_cache.is_some() {
+                drive.claim_region(Lpn(scaled(regions.number(done).get(), drive.map_base)), map_pages);
+                if drive.mapping.is_read_only() {
+                    break;
+                }
+            }
+            if let Some(compression) = &mut drive.compression {
+                compression.note(entropy);
+            }
+            let slot = slots.take(&drive.mapping, map_pages);
+            drive.mapping.empty_slot(slot);
+            waits = !drive.put_unnamed(Lpn(UNNAMED), map_pages);
+            done += 1;
+        }
+        let page = drive.spec.geometry.page;
+        drive.counters.requests[Op::Write as usize] += writes;
+        drive.counters.host_written += page.times(writes);
+        drive.counters.host_rejected += page.times(writes - done);
+        drive.written_to = Lba::new(u64::MAX);
+        drive.mapping.name_pages(drive.map_base, seed.split("names"));
+        if waits {
+            writer.pending = writer.drive.mapping.unfilled();
+        }
+        writer.finish();
+    }
+
+    /// As [`FlashDrive::claim_map`] does for a write of `page`.
+    fn claim_region(&mut self, page: Lpn, map_pages: MapPages) {
+        let Some(cache) = &mut self.map_cache else { return };
+        let need = cache.write(page);
+        if let Some(region) = need.write_back {
+            let page = Lpn(self.map_base + region);
+            if let Some(slot) = self.mapping.slot_of(page) {
+                self.mapping.empty_slot(slot);
+            }
+            self.put_unnamed(page, map_pages);
+        }
+        if let Some(region) = need.fetch {
+            let place = self.mapping.slot_of(Lpn(self.map_base + region));
+            self.nand.pages_read += u64::from(place.is_some());
+        }
+    }
+
+    /// Has the map decide where a page goes of which there is no copy, and counts what that takes; whether nothing waits
+    /// for its flash page to be full then.
+    #[inline]
+    fn put_unnamed(&mut self, page: Lpn, map_pages: MapPages) -> bool {
+        self.plan.clear();
+        let full = self.mapping.put(page, &mut self.plan, map_pages);
+        let full = self.account(full);
+        self.nand.count(self.now, &self.plan);
+        full
+    }
+}
+
+/// Slots of the host's pages, all that are valid alike.
+struct SlotDraws {
+    seed: Seed,
+    drawn: u64,
+    blocks: u32,
+    pages: u32,
+    page_bits: u32,
+    ahead: [u32; AHEAD],
+    next: usize,
+}
+
+impl SlotDraws {
+    fn new(mapping: &Mapping, seed: Seed) -> Self {
+        let (blocks, pages) = (mapping.geometry.blocks(), mapping.geometry.pages_per_block);
+        Self { seed, drawn: 0, blocks, pages, page_bits: mapping.page_bits, ahead: [0; AHEAD], next: AHEAD }
+    }
+
+    /// The next of them.
+    #[inline]
+    fn take(&mut self, mapping: &Mapping, map_pages: MapPages) -> u32 {
+        loop {
+            if self.next == AHEAD {
+                self.look_ahead(mapping, map_pages);
+            }
+            let slot = self.ahead[self.next];
+            self.next += 1;
+            let is_valid = mapping.valid[(slot >> 6) as usize] >> (slot & 63) & 1 == 1;
+            let is_of_map =
+                || (map_pages.first as usize) < mapping.slots.len() && map_pages.has(mapping.owners[slot as usize]);
+            if is_valid && !is_of_map() {
+                return slot;
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn look_ahead(&mut self, mapping: &Mapping, map_pages: MapPages) {
+        for slot in &mut self.ahead {
+            let draw = self.seed.number(self.drawn).get();
+            self.drawn += 1;
+            let (block, page) = (scaled(draw, self.blocks), scaled(draw << 32, self.pages));
+            *slot = block << self.page_bits | page;
+            prefetch_index(&mapping.valid, (*slot >> 6) as usize);
+            if (map_pages.first as usize) < mapping.slots.len() {
+                prefetch_index(&mapping.owners, *slot as usize);
+            }
+        }
+        self.next = 0;
+    }
+}
+
+/// A number below `limit`, from the upper half of a draw.
+#[inline]
+const fn scaled(draw: u64, limit: u32) -> u32 {
+    (((draw >> 32) * limit as u64) >> 32) as u32
+}
+
+impl Mapping {
+    /// Writes all that lies in order into the tables.
+    fn write_out_all(&mut self) {
+        if self.laid.is_empty() {
+            return;
+        }
+        for block in 0..self.geometry.blocks() {
+            self.write_out(self.unit_of_block(block), block);
+        }
+        self.laid = Laid::default();
+    }
+
+    /// Gives each page of the first `pages` a valid slot: that which has its name, or one of those without, by chance.
+    fn name_pages(&mut self, pages: u32, seed: Seed) {
+        let of_map = self.slots[pages as usize..].to_vec();
+        let length = self.slots.len();
+        // Memory that is new is zero, and only what is written of it is taken.
+        self.slots = Vec::new();
+        self.slots = vec![UNMAPPED; length];
+        self.slots[pages as usize..].copy_from_slice(&of_map);
+        let Self { valid, owners, slots, .. } = self;
+        for slot in valid_slots(valid) {
+            let page = owners[slot as usize];
+            if page < pages {
+                slots[page as usize] = !slot;
+            }
+        }
+        let mut names = Names { order: Shuffle::new(pages, seed), ahead: [0; AHEAD], next: AHEAD };
+        for slot in valid_slots(valid) {
+            if owners[slot as usize] == UNNAMED {
+                let page = names.take(slots);
+                slots[page as usize] = !slot;
+                owners[slot as usize] = page;
+            }
+        }
+        self.digest = digest::written(self.digest ^ seed.get(), 0, Lpn(pages));
+    }
+
+    /// The pages of the flash page that is being filled.
+    fn unfilled(&self) -> Vec<BufferedPage> {
+        let host = self.units[self.next_unit as usize].host;
+        let filled = host.next % self.geometry.program_pages;
+        (host.next - filled..host.next)
+            .map(|page| host.block << self.page_bits | page)
+            .filter(|slot| self.valid[(slot >> 6) as usize] >> (slot & 63) & 1 == 1)
+            .map(|slot| BufferedPage { page: Lpn(self.owners[slot as usize]), sectors: u64::MAX, is_kept: true })
+            .collect()
+    }
+}
+
+/// The slots whose bits are set, ascending.
+fn valid_slots(words: &[u64]) -> impl Iterator<Item = u32> {
+    words.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(|(index, &word)| {
+        let mut rest = word;
+        std::iter::from_fn(move || {
+            let bit = rest.trailing_zeros();
+            rest &= rest.checked_sub(1)?;
+            Some((index as u32) << 6 | bit)
+        })
+    })
+}
+
+/// Pages that have no slot yet, by chance.
+struct Names {
+    order: Shuffle,
+    ahead: [u32; AHEAD],
+    next: usize,
+}
+
+impl Names {
+    #[inline]
+    fn take(&mut self, slots: &[u32]) -> u32 {
+        loop {
+            if self.next == AHEAD {
+                for page in &mut self.ahead {
+                    *page = self.order.draw();
+                    prefetch_index(slots, *page as usize);
+                }
+                self.next = 0;
+            }
+            let page = self.ahead[self.next];
+            self.next += 1;
+            if slots[page as usize] == UNMAPPED {
+                return page;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::preset::{Preset, Spec};
+
+    fn full(changes: &str) -> FlashDrive {
+        let Spec::Flash(spec) = Preset::find(changes).unwrap().spec else { panic!("{changes} is flash") };
+        let mut drive = FlashDrive::new(spec);
+        drive.fill_untimed(Lba::new(0), Lba::at(spec.capacity), Bytes::from_mib(1), 100);
+        drive
+    }
+
+    const SMALL: &str = "capacity.user=96MiB&channels=2&dies_per_channel=2&pages_per_block=96&capacity.spare=40%";
+
+    /// Table, owners, valid bits and counts agree, whatever else happened.
+    #[test]
+    fn every_page_has_one_slot_of_its_own_and_every_valid_slot_a_page() {
+        for kind in ["x25-m?map.cache=4KiB&", "vertex3-240?", "990-pro?slc.fixed=2MB&slc.dynamic=4MB&"] {
+            let mut drive = full(&format!("{kind}{SMALL}"));
+            for (seed, writes) in [(1, 1), (2, 3_001), (3, 40_000), (4, 0)] {
+                drive.write_at_random(writes, 100, Seed::new(seed));
+                let mapping = &*drive.mapping;
+                let slots: Vec<u32> = valid_slots(&mapping.valid).collect();
+                assert!(slots.len() >= drive.map_base as usize);
+                for &slot in &slots {
+                    assert_eq!(
+                        mapping.slot_of(Lpn(mapping.owners[slot as usize])),
+                        Some(slot),
+                        "{kind} after {writes}"
+                    );
+                }
+                let named = (0..mapping.slots.len() as u32).filter_map(|page| mapping.slot_of(Lpn(page))).count();
+                assert_eq!(named, slots.len(), "{kind} after {writes}");
+                let counted: u32 = mapping.counts.iter().map(|count| u32::from(count & 0x7fff)).sum();
+                assert_eq!(counted as usize, slots.len(), "{kind} after {writes}");
+            }
+            assert!(drive.mapping.moved() > 0 && drive.waiting.is_empty());
+        }
+    }
+
+    #[test]
+    fn pages_that_were_not_written_stay_in_order() {
+        let mut drive = full(&format!("x25-m?{SMALL}"));
+        let before: Vec<_> = (0..drive.map_base).map(|page| drive.mapping.slot_of(Lpn(page))).collect();
+        let writes = u64::from(drive.map_base / 20);
+        drive.write_at_random(writes, 100, Seed::new(1));
+        let same = before.iter().zip(0..).filter(|(slot, page)| **slot == drive.mapping.slot_of(Lpn(*page))).count();
+        let most = before.len() - writes as usize * 9 / 10;
+        assert!(
+            same > before.len() * 17 / 20 && same <= most,
+            "{same} of {}, of which {writes} were written",
+            before.len()
+        );
+    }
+
+    #[test]
+    fn the_same_seed_leaves_the_same_and_another_another() {
+        let made = |seed| {
+            let mut drive = full(&format!("x25-m?cache=4KiB&{SMALL}"));
+            drive.write_at_random(20_000, 100, Seed::new(seed));
+            (drive.mapping.slots.clone(), drive.digest())
+        };
+        assert_eq!(made(1), made(1));
+        assert!(made(1).0 != made(2).0 && made(1).1 != made(2).1);
+    }
+
+    #[test]
+    fn only_a_full_drive_at_rest_is_written_at_random_without_time() {
+        let mut drive = full(&format!("x25-m?{SMALL}"));
+        let page = drive.spec.geometry.page;
+        assert!(drive.can_write_at_random(page));
+        assert!(!drive.can_write_at_random(page.times(2)), "pages of which some belong together");
+        drive.mapping.trim(Lpn(5));
+        assert!(!drive.can_write_at_random(page), "a page that is not mapped");
+    }
+}
