@@ -1,7 +1,7 @@
 //! How plans are carried out, on simulated drives and on real ones, and how runs are read again.
 
 pub mod calibrate;
-mod churn;
+mod conditioning;
 mod counted;
 mod error;
 mod fit;

@@ -12,7 +12,7 @@ use engine::{
 use trial::TrialDevice;
 use workload::{Spare, Workload};
 
-use crate::churn::{self, Churn, ONE_STATE, STATES};
+use crate::conditioning::{self, Conditioning, ONE_STATE, STATES};
 use crate::cost::Place;
 use crate::counted::counted;
 use crate::health::{HealthReading, of_simulated};
@@ -34,9 +34,9 @@ pub struct Simulated {
     /// Clones that have been used and can be used again, which saves building them anew.
     clones: Mutex<Vec<Device>>,
     /// The states that repeats are measured in beside the drive's own, as far as they were made, while that stays as it is.
-    states: Mutex<Vec<Device>>,
-    /// How chance had a part in its state; none where it had not.
-    churn: Option<Churn>,
+    states: Vec<Device>,
+    /// How random writes brought it into its state; none where they had no part in that.
+    conditioning: Option<Conditioning>,
     /// Where measurements note what they submit, if anyone wants to know.
     record: Option<Arc<Record>>,
     /// What the drive used while it last rested, in watts; none where it has not.
@@ -75,8 +75,8 @@ impl Simulated {
             drive: preset.build_in_host(),
             preset,
             clones: Mutex::new(Vec::new()),
-            states: Mutex::default(),
-            churn: None,
+            states: Vec::new(),
+            conditioning: None,
             record: None,
             idle_watts: None,
             stage: StageTerms::default(),
@@ -179,8 +179,16 @@ impl Simulated {
         self.drive.counters()
     }
 
-    fn states(&self) -> std::sync::MutexGuard<'_, Vec<Device>> {
-        self.states.lock().expect("nothing panics while it holds the states")
+    /// The drive, to be changed: other states than its own are of no use then.
+    fn change(&mut self) -> &mut Device {
+        self.states.clear();
+        &mut self.drive
+    }
+
+    /// Takes note that a workload has written so much, drawn from `seed`.
+    fn note(&mut self, workload: &Workload, seed: Seed, written: Bytes) {
+        let capacity = self.capacity();
+        self.conditioning = Conditioning::after(self.conditioning.take(), workload, seed, written, capacity);
     }
 
     fn clones(&self) -> std::sync::MutexGuard<'_, Vec<Device>> {
@@ -222,9 +230,8 @@ impl Subject for Simulated {
     }
 
     fn purge(&mut self) -> Result<Option<String>, LabError> {
-        self.drive.purge();
-        self.states().clear();
-        self.churn = None;
+        self.change().purge();
+        self.conditioning = None;
         Ok(None)
     }
 
@@ -238,7 +245,7 @@ impl Subject for Simulated {
     }
 
     fn stage(&mut self) -> Result<TrialDevice, LabError> {
-        self.idle(Nanos::ZERO);
+        conditioning::rest(&mut self.drive, Nanos::ZERO);
         // The host to which it is attached is a real one.
         Ok(TrialDevice::over_drive(
             self.drive.clone().out_of_host(&self.preset),
@@ -253,13 +260,8 @@ impl Subject for Simulated {
     }
 
     fn idle(&mut self, time: Nanos) {
-        self.idle_watts = rest(&mut self.drive, time).or(self.idle_watts);
-        if let Some(churn) = self.churn.as_mut().filter(|_| time > Nanos::ZERO) {
-            churn.rest(time);
-        }
-        if time > Nanos::ZERO {
-            self.states().clear();
-        }
+        self.idle_watts = rest(self.change(), time).or(self.idle_watts);
+        self.conditioning.iter_mut().for_each(|conditioning| conditioning.rest(time));
     }
 
     fn meter_rest(&mut self, time: Nanos) {
@@ -269,43 +271,41 @@ impl Subject for Simulated {
     fn construct(&mut self, workload: &Workload, seed: Seed) -> Result<Option<Construction>, LabError> {
         let capacity = self.capacity();
         let Some(construction) = Construction::of(workload, capacity) else { return Ok(None) };
-        let direct = &construction.direct;
-        let (start, length) = direct.span(capacity)?;
-        let (first, end) = (Lba::at(start), Lba::at(start + direct.stop.bytes.unwrap_or(length)));
-        if direct.sprandom.is_none() {
-            if !self.drive.can_fill(first, end) {
-                return Ok(None);
+        let Construction { direct, rest } = &construction;
+        let (start, _) = direct.span(capacity)?;
+        let constructed = seed.split("constructed");
+        let done = match rest {
+            None => conditioning::construct(self.change(), direct, constructed),
+            Some(_) if self.drive.can_write_untimed(Lba::at(start), Lba::at(start + direct.block)) => {
+                let row = construction.row(capacity, constructed)?;
+                self.change().write_untimed(row);
+                true
             }
-            self.drive.fill(first, end, direct.block, 100 - direct.compressible);
-            self.states().clear();
-            self.churn =
-                Churn::after(self.churn.take(), workload, seed, Bytes::from_sectors(end.get() - first.get()), capacity);
-            return Ok(Some(construction));
-        }
-        let Device::Flash(drive) = &mut self.drive else { return Ok(None) };
-        if !drive.can_write_untimed(first, Lba::at(start + direct.block)) {
+            Some(_) => false,
+        };
+        if !done {
             return Ok(None);
         }
-        drive.write_untimed(construction.row(capacity, seed.split("constructed"))?);
-        self.states().clear();
-        self.churn = Churn::after(self.churn.take(), workload, seed, capacity, capacity);
+        self.note(workload, seed, construction.bytes());
         Ok(Some(construction))
     }
 
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
         let jobs = [Job { name: "", workload, seed }];
-        let measured = run_virtual_together(&mut counted(&mut self.drive, workload, share), &jobs, self.on_error)?;
+        let on_error = self.on_error;
+        let measured = run_virtual_together(&mut counted(self.change(), workload, share), &jobs, on_error)?;
         let measured = measured.into_iter().next().expect("every job is measured");
-        self.states().clear();
-        self.churn = Churn::after(self.churn.take(), workload, seed, measured.write.bytes, self.capacity());
+        self.note(workload, seed, measured.write.bytes);
         Ok(self.metered(measured))
     }
 
     fn measure(&mut self, tasks: &[MeasureTask], keep: &Keep, _: &LiveCallback) -> Result<(), LabError> {
         // Written data still on its way to flash would be part of every clone's start.
-        self.idle(Nanos::ZERO);
+        conditioning::rest(&mut self.drive, Nanos::ZERO);
         self.drive.lend();
-        let done = self.measure_states(tasks, keep);
+        let mut states = std::mem::take(&mut self.states);
+        let done = self.measure_states(&mut states, tasks, keep);
+        self.states = states;
         // What changes the drive next must not have to leave its state to clones that nobody uses.
         self.clones().retain_mut(Device::give_back);
         done
@@ -317,44 +317,52 @@ impl Subject for Simulated {
 }
 
 impl Simulated {
-    /// Measures repeats in states of their own, as far as there are such.
-    fn measure_states(&self, tasks: &[MeasureTask], keep: &Keep) -> Result<(), LabError> {
+    /// Measures repeats in states of their own, as far as there are such; `states` are those that were made before, beside the
+    /// drive's own, and those that are worth keeping.
+    fn measure_states(&self, states: &mut Vec<Device>, tasks: &[MeasureTask], keep: &Keep) -> Result<(), LabError> {
         let courses: Vec<Mutex<Course>> = tasks.iter().map(|_| Mutex::default()).collect();
         // Without spare flash, random writes leave a drive as any others do.
         let spare = self.preset.spare();
-        let Some((churn, spare)) = self.churn.as_ref().zip(spare) else {
+        let Some((conditioning, spare)) = self.conditioning.as_ref().zip(spare) else {
             return self.measure_in(&self.drive, tasks, &courses, |_| true, None, keep);
         };
         let is_more = |state: u32| {
             state + 1 < STATES && tasks.iter().any(|task| task.repeats.iter().any(|repeat| *repeat > state))
         };
-        let mut states = std::mem::take(&mut *self.states());
+        let is_kept = self.capacity() <= KEPT_MAX;
         for state in 0..STATES {
-            let here = if state == 0 { &self.drive } else { &states[state as usize - 1] };
+            let here = match state {
+                0 => &self.drive,
+                // Of a drive too large to be kept in all of its states, the last is there alone.
+                _ => &states[if is_kept { state as usize - 1 } else { 0 }],
+            };
             if !is_more(state) {
                 self.measure_in(here, tasks, &courses, |repeat| repeat >= state, None, keep)?;
                 break;
             }
             let measure = || self.measure_in(here, tasks, &courses, |repeat| repeat == state, None, keep);
-            if states.len() > state as usize {
+            if is_kept && states.len() > state as usize {
                 measure()?;
                 continue;
             }
             let follow = || {
                 let mut drive = here.clone();
-                let stirred = churn.stir(&mut drive, state + 1, spare).is_ok_and(|could| could);
+                let could = conditioning.redraw(&mut drive, state + 1, spare).is_ok_and(|could| could);
                 drive.lend();
-                stirred.then_some(drive)
+                could.then_some(drive)
             };
             let (measured, following) = rayon::join(measure, follow);
             measured?;
             let Some(following) = following else {
                 return self.measure_in(here, tasks, &courses, |repeat| repeat > state, Some(ONE_STATE), keep);
             };
+            if !is_kept {
+                states.clear();
+            }
             states.push(following);
         }
-        if self.capacity() <= KEPT_MAX {
-            *self.states() = states;
+        if !is_kept {
+            states.clear();
         }
         Ok(())
     }
@@ -363,7 +371,7 @@ impl Simulated {
 /// Leaves a drive alone for so long; the power that it used, in watts, if it keeps account of that.
 fn rest(drive: &mut Device, time: Nanos) -> Option<f64> {
     let before = drive.counters().energy_nj;
-    churn::rest(drive, time);
+    conditioning::rest(drive, time);
     let nanojoules = drive.counters().energy_nj - before;
     (time > Nanos::ZERO && nanojoules > 0).then(|| nanojoules as f64 / 1e9 / time.as_secs_f64())
 }

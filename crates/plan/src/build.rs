@@ -112,7 +112,8 @@ impl Frame<'_> {
         let limits = body.at_most.clone().and_then(|most| mistakes.keep(limits(body, most, workload.as_ref())));
         let (_, workload, (at_least, at_most)) = (body.round?, workload?, limits?);
         let steady = body.steady.unwrap_or(Some(SteadyRule::SNIA));
-        Some(Action::Condition(Condition { workload, steady, at_least, at_most }))
+        let construct = body.construct.unwrap_or(true);
+        Some(Action::Condition(Condition { workload, steady, at_least, at_most, construct }))
     }
 }
 

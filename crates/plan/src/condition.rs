@@ -6,7 +6,7 @@ use workload::{Mark, Stop, Workload};
 
 use super::kind::{Form, Phrases, StepKind};
 use super::work::{Passes, Phase, Site};
-use super::{Field, Limit};
+use super::{Construction, Field, Limit};
 
 /// A workload run in rounds until the drive is as wanted.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,9 @@ pub struct Condition {
     pub at_least: Limit,
     /// Stop here even if not steady: at the first of these that is reached.
     pub at_most: Vec<Limit>,
+    /// Whether simulated flash begins behind the writes up to `at_least`, where these are random ones of its pages, without
+    /// simulating how long they take.
+    pub construct: bool,
 }
 
 /// What a workload in rounds takes none of: how long it goes on, rounds and limits say.
@@ -29,7 +32,7 @@ pub(super) const FORM: Form = Form {
     numbers: || {
         let goes_on = |field: &Field| !NOT_IN_ROUNDS.iter().any(|mark| field.is(*mark));
         let fields = Field::ALL.into_iter().filter(goes_on).flat_map(Field::names).collect();
-        [fields, vec!["round", "steady", "at-least", "at-most"]].concat()
+        [fields, vec!["round", "steady", "at-least", "at-most", "construct"]].concat()
     },
     more: &["quick", "simulated"],
     build: |frame, draft, body, mistakes| frame.condition(draft, body, mistakes),
@@ -60,7 +63,19 @@ impl StepKind for Condition {
         let is_none = matches!(self.at_least, Limit::Percent(0) | Limit::Bytes(Bytes::ZERO) | Limit::Time(Nanos::ZERO));
         let least = if is_none { String::new() } else { format!("at least {} and ", self.at_least) };
         let most = self.at_most.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
-        format!("Run in rounds: {}; {until}, {least}at most {most}", (say.workloads)(&[&self.workload]))
+        let simulated = if self.construct { "" } else { ", in time also on a simulated drive" };
+        format!("Run in rounds: {}; {until}, {least}at most {most}{simulated}", (say.workloads)(&[&self.workload]))
+    }
+}
+
+impl Condition {
+    /// What comes before the rounds on a simulated drive of this capacity that can be put behind it; none where nothing does.
+    pub fn constructed(&self, capacity: Bytes) -> Option<Construction> {
+        let stop = self.at_least.stop(capacity);
+        let writes =
+            stop.bytes.map(|bytes| bytes.round_down(self.workload.block)).filter(|bytes| *bytes > Bytes::ZERO)?;
+        let workload = Workload { stop: Stop::after_bytes(writes), ..self.workload.clone() };
+        if self.construct { Construction::of(&workload, capacity) } else { None }
     }
 }
 

@@ -13,8 +13,8 @@ pub struct Construction {
 }
 
 impl Construction {
-    /// That of a workload on a target of this capacity, which writes once in order, or first in the order that leaves a
-    /// steady state and then at random; none of others, which may depend on time.
+    /// That of a workload on a target of this capacity, which writes once in order, or everywhere alike at random, or first in
+    /// the order that leaves a steady state and then at random; none of others, which may depend on time.
     pub fn of(workload: &Workload, capacity: Bytes) -> Option<Self> {
         let Workload { block, size, offset, queue_depth, compressible, .. } = workload.clone();
         let bytes = workload.stop.bytes?;
@@ -22,6 +22,10 @@ impl Construction {
         let plain = Workload { pattern: Pattern::Write, block, size, offset, queue_depth, stop, ..Workload::default() };
         if *workload == plain && size.is_none_or(|size| bytes <= size) {
             return Some(Self { direct: plain, rest: None });
+        }
+        let random = Workload { pattern: Pattern::RandWrite, workers: workload.workers, compressible, ..plain.clone() };
+        if *workload == random && offset == Bytes::ZERO && size.is_none_or(|size| size == capacity) {
+            return Some(Self { direct: random, rest: None });
         }
         let spare = workload.sprandom?;
         let row = spare.flash(size.unwrap_or(capacity).div(block));
@@ -88,12 +92,24 @@ mod tests {
             Workload { durable: true, ..fill() },
             Workload { fdatasync: 8, ..fill() },
             Workload { pattern: Pattern::RandWrite, ..fill() },
+            Workload { pattern: Pattern::RandWrite, size: None, no_repeat: true, ..fill() },
+            Workload { pattern: Pattern::RandWrite, size: None, queue_depth: 32, durable: true, ..fill() },
             Workload { pattern: Pattern::Read, ..fill() },
             Workload { workers: 2, ..fill() },
             Workload { stop: Stop::after_bytes(Bytes::from_mib(65)), ..fill() },
         ];
         for other in others {
             assert_eq!(Construction::of(&other, CAPACITY), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn random_writes_everywhere_are_constructed_whole_however_many_workers_make_them() {
+        for (workers, queue_depth, size) in [(1, 32, None), (4, 8, Some(CAPACITY))] {
+            let random =
+                Workload { pattern: Pattern::RandWrite, workers, queue_depth, size, compressible: 30, ..fill() };
+            let found = Construction::of(&random, CAPACITY).unwrap();
+            assert_eq!((found.bytes(), found.rest, found.direct), (Bytes::from_mib(64), None, random));
         }
     }
 

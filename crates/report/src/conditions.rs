@@ -125,8 +125,9 @@ fn conditions(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
             @if is_simulated(run) && outcome.plan.steps.iter().any(is_constructed) {
                 dt { "States" } dd {
                     "Filled directly: simulated flash decides where the ordered writes of a fill or a preconditioning go, \
-                     without simulating how long they take. A filled drive is equal to one that was written. Other drives \
-                     are written."
+                     without simulating how long they take. A filled drive is equal to one that was written. Random writes \
+                     of whole pages before a conditioning's rounds are decided likewise, as a random draw of the state that \
+                     they leave; its curve begins behind them. Other drives are written."
                 }
             }
             @if outcome.plan.steps.iter().any(|step| matches!(step.action, Action::Purge { .. })) && !is_simulated(run) {
@@ -147,6 +148,7 @@ fn is_constructed(step: &Step) -> bool {
     match &step.action {
         Action::Fill(fill) => fill.construct,
         Action::Precondition(precondition) => precondition.construct,
+        Action::Condition(condition) => condition.constructed(Bytes::from_gib(1)).is_some(),
         _ => false,
     }
 }

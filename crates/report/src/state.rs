@@ -2,7 +2,7 @@
 
 use block::Bytes;
 use host::PurgeMethod;
-use plan::{Outcome, Site, Wear};
+use plan::{Action, Outcome, Site, Wear};
 
 /// The state of the drive when a step begins, as far as the plan brought it about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,6 +39,8 @@ impl DriveState {
                 }
                 None if work.wears() => {
                     let known = outcome.capacity.zip(written_by(outcome, index));
+                    let known =
+                        known.map(|(capacity, bytes)| (capacity, bytes.max(written_least(&step.action, capacity))));
                     written += known.map_or(Bytes::ZERO, |(_, bytes)| bytes);
                     let wear = known.map(|(capacity, _)| Wear { written, capacity });
                     wear.filter(|wear| !wear.is_whole()).map_or(Self::Worn, Self::Written)
@@ -75,6 +77,15 @@ impl DriveState {
             Self::Written(wear) => format!("after {wear}"),
             Self::AsFound | Self::Fresh | Self::Briefly | Self::Worn => format!("in the {} state", self.name()),
         }
+    }
+}
+
+/// How much is written before a step is over, on simulated flash in part without being measured.
+fn written_least(action: &Action, capacity: Bytes) -> Bytes {
+    match action {
+        Action::Condition(condition) => condition.at_least.stop(capacity).bytes.unwrap_or(Bytes::ZERO),
+        Action::Precondition(_) => capacity,
+        _ => Bytes::ZERO,
     }
 }
 

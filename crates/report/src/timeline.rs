@@ -172,6 +172,7 @@ mod tests {
             steady: Some(SteadyRule::SNIA),
             at_least: Limit::Percent(100),
             at_most: vec![Limit::Percent(200)],
+            construct: true,
         }
     }
 

@@ -9,17 +9,18 @@
 //! Nearly all of what a write costs otherwise is the map's table, in which the pages that collection moves lie scattered:
 //! here it is written once, at the end.
 
-use block::{Bytes, Lba, Op, Seed};
+use block::{Bytes, Lba, Nanos, Op, Seed};
 use prefetch_index::prefetch_index;
 
-use super::FlashDrive;
 use super::construct::Writer;
-use super::digest;
+use super::geometry::Geometry;
 use super::laid::Laid;
 use super::mapping::{Followed, Mapping, UNMAPPED};
-use super::operation::Lpn;
+use super::nand::NandTimes;
+use super::operation::{Cells, FlashOp, Lpn, PageLocation};
 use super::power_cut::BufferedPage;
 use super::shuffle::Shuffle;
+use super::{FlashDrive, FlashSpec, digest};
 
 /// In the place of a slot's owner: a page that was written, and it will be said later which.
 const UNNAMED: u32 = u32::MAX;
@@ -66,8 +67,8 @@ impl FlashDrive {
     }
 
     /// Brings the drive into a state that so many writes of a page each leave, everywhere alike and without a pause, once it
-    /// has come to rest: with each seed another draw of it. As with [`write_untimed`](Self::write_untimed) the clock goes on
-    /// by what flushes take alone.
+    /// has come to rest: with each seed another draw of it. The clock goes on as if all dies were busy all the time, so that
+    /// data is about as old as it would be; the drive gets no warmer.
     ///
     /// # Panics
     /// If it [cannot](Self::can_write_at_random).
@@ -82,10 +83,11 @@ impl FlashDrive {
         drive.mapping.write_out_all();
         let mut slots = SlotDraws::new(&drive.mapping, seed.split("slots"));
         let regions = seed.split("regions");
+        let shares = DieShares::of(&drive.spec);
         let (mut done, mut waits) = (0, false);
         while done < writes && !drive.mapping.is_read_only() {
             if drive.map_cache.is_some() {
-                drive.claim_region(Lpn(scaled(regions.number(done).get(), drive.map_base)), map_pages);
+                drive.claim_region(Lpn(scaled(regions.number(done).get(), drive.map_base)), map_pages, shares);
                 if drive.mapping.is_read_only() {
                     break;
                 }
@@ -95,7 +97,7 @@ impl FlashDrive {
             }
             let slot = slots.take(&drive.mapping, map_pages);
             drive.mapping.empty_slot(slot);
-            waits = !drive.put_unnamed(Lpn(UNNAMED), map_pages);
+            waits = !drive.put_unnamed(Lpn(UNNAMED), map_pages, shares);
             done += 1;
         }
         let page = drive.spec.geometry.page;
@@ -111,7 +113,7 @@ impl FlashDrive {
     }
 
     /// As [`FlashDrive::claim_map`] does for a write of `page`.
-    fn claim_region(&mut self, page: Lpn, map_pages: MapPages) {
+    fn claim_region(&mut self, page: Lpn, map_pages: MapPages, shares: DieShares) {
         let Some(cache) = &mut self.map_cache else { return };
         let need = cache.write(page);
         if let Some(region) = need.write_back {
@@ -119,7 +121,7 @@ impl FlashDrive {
             if let Some(slot) = self.mapping.slot_of(page) {
                 self.mapping.empty_slot(slot);
             }
-            self.put_unnamed(page, map_pages);
+            self.put_unnamed(page, map_pages, shares);
         }
         if let Some(region) = need.fetch {
             let place = self.mapping.slot_of(Lpn(self.map_base + region));
@@ -130,12 +132,46 @@ impl FlashDrive {
     /// Has the map decide where a page goes of which there is no copy, and counts what that takes; whether nothing waits
     /// for its flash page to be full then.
     #[inline]
-    fn put_unnamed(&mut self, page: Lpn, map_pages: MapPages) -> bool {
+    fn put_unnamed(&mut self, page: Lpn, map_pages: MapPages, shares: DieShares) -> bool {
         self.plan.clear();
         let full = self.mapping.put(page, &mut self.plan, map_pages);
         let full = self.account(full);
         self.nand.count(self.now, &self.plan);
+        self.now += shares.time(&self.plan);
         full
+    }
+}
+
+/// What one die's operations take, shared out over all dies.
+#[derive(Clone, Copy)]
+struct DieShares {
+    read: Nanos,
+    program: Nanos,
+    single: Nanos,
+    erase: Nanos,
+}
+
+impl DieShares {
+    fn of(spec: &FlashSpec) -> Self {
+        let Geometry { multi_plane, .. } = spec.geometry;
+        let at_once = if multi_plane { spec.geometry.units() } else { spec.geometry.dies() };
+        let share = |time: Nanos| Nanos::from_nanos(time.as_nanos() / u64::from(at_once));
+        let NandTimes { read, program, single, erase, .. } = spec.nand;
+        Self { read: share(read), program: share(program), single: share(single.program), erase: share(erase) }
+    }
+
+    /// What they take for a plan.
+    #[inline]
+    fn time(self, plan: &[FlashOp]) -> Nanos {
+        let of = |op: &FlashOp| match op {
+            FlashOp::Program(PageLocation { cells: Cells::Single, .. }) => self.single,
+            FlashOp::Program(_) => self.program,
+            FlashOp::Move(_, moved) => {
+                self.read.times(u64::from(moved.reads)) + self.program.times(u64::from(moved.programs))
+            }
+            FlashOp::Erase(..) => self.erase,
+        };
+        plan.iter().map(of).sum()
     }
 }
 

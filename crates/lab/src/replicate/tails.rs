@@ -1,15 +1,15 @@
 //! Published tails and rates, beside what simulated drives do under the same conditions.
 
-use block::{Bytes, Nanos, Request, Seed, Tag};
+use block::{Bytes, Nanos, Seed};
 use drive::flash::FlashSpec;
 use drive::preset::{Preset, PresetError, Spec};
 use drive::{Device, Drive, Observed};
-use engine::{Job, Measurement, OnError, VirtualError, run_virtual, run_virtual_together};
+use engine::{Job, Measurement, OnError, VirtualError, run_virtual_together};
 use plan::replicate::qos::{Measure, Qos, QosAnswer, QosPoint, QosRun, QosTarget, WINDOW, digest};
 use rayon::prelude::*;
 use workload::{Distribution, Pattern, Stop, Workload};
 
-use crate::Watch;
+use crate::{Watch, conditioning};
 
 /// Blocks of each plane that a drive is scaled down to; docs/calibration.md has the figures of a drive at several scales.
 const BLOCKS: u32 = 96;
@@ -181,10 +181,9 @@ impl DriveState {
             let (pattern, size) = (Pattern::Write, Some(length));
             let workload = Workload { pattern, block, queue_depth: DEPTH, offset, size, stop, ..Workload::default() };
             if length > Bytes::ZERO {
-                run_virtual(&mut self.device, &workload, seed.split("fill"))?;
+                self.write(&workload, seed.split("fill"))?;
             }
         }
-        self.rest();
         *filled = Some(self.device.clone());
         Ok(())
     }
@@ -205,18 +204,18 @@ impl DriveState {
             stop: Stop::after_bytes(bytes),
             ..Workload::default()
         };
-        let seed = seed.split("overwrite").number(u64::from(done));
-        let measured = run_virtual(&mut self.device, &workload, seed)?;
-        self.rest();
+        let before = self.device.counters();
+        self.write(&workload, seed.split("overwrite").number(u64::from(done)))?;
         self.overwritten = Some(percent);
-        self.write_amplification = measured.drive.and_then(|drive| drive.write_amplification());
+        self.write_amplification = (self.device.counters() - before).write_amplification();
         Ok(())
     }
 
-    /// Lets what was written reach the media.
-    fn rest(&mut self) {
-        self.device.submit(self.device.now(), Tag(0), Request::FLUSH);
-        self.device.complete(Nanos::MAX);
+    /// Leaves the device as a workload does once all of it has reached the media.
+    fn write(&mut self, workload: &Workload, seed: Seed) -> Result<(), VirtualError> {
+        conditioning::write(&mut self.device, workload, seed)?;
+        conditioning::rest(&mut self.device, Nanos::ZERO);
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Running rounds of one workload until a drive is as wanted.
 
-use block::{Bytes, Nanos};
+use block::{Bytes, Nanos, Seed};
 use engine::Measurement;
 
 use super::Session;
@@ -19,6 +19,7 @@ impl Session<'_> {
         cost: Nanos,
     ) -> Result<Bytes, LabError> {
         let seed = self.seed.split(name);
+        let constructed = self.construct_least(name, condition, lineage, seed)?;
         let since = Clocks::now();
         let mut rounds: Vec<f64> = Vec::new();
         let mut intervals: Vec<Vec<f64>> = Vec::new();
@@ -38,8 +39,9 @@ impl Session<'_> {
             }
             let so_far = whole.as_ref().expect("a round was just added");
             let capacity = lineage.subject.capacity();
-            let reached = share_of(condition.at_least, so_far, capacity);
-            let most = condition.at_most.iter().map(|most| share_of(*most, so_far, capacity)).fold(0.0, f64::max);
+            let reached = share_of(condition.at_least, so_far, constructed, capacity);
+            let most =
+                condition.at_most.iter().map(|most| share_of(*most, so_far, constructed, capacity)).fold(0.0, f64::max);
             // Without a rule nothing ends it before the most.
             let sure = if condition.steady.is_some() { reached } else { most };
             let share = Nanos::from_nanos((cost.as_nanos() as f64 * sure.min(1.0)) as u64);
@@ -71,9 +73,22 @@ impl Session<'_> {
             self.note_all(name, lineage.changes, level::window_finding(&window, rule.rounds).into_iter().collect())?;
         }
         self.note_all(name, lineage.changes, level::throttled(&whole).into_iter().collect())?;
-        let written = whole.write.bytes;
+        let written = constructed + whole.write.bytes;
         self.keep_series(name, lineage, whole)?;
         Ok(written)
+    }
+
+    /// Puts a drive that can be behind the writes with which its conditioning begins; how much these are.
+    fn construct_least(
+        &self,
+        name: &str,
+        condition: &Condition,
+        lineage: &mut Lineage,
+        seed: Seed,
+    ) -> Result<Bytes, LabError> {
+        let Some(construction) = condition.constructed(lineage.subject.capacity()) else { return Ok(Bytes::ZERO) };
+        let made = lineage.subject.construct(&construction.direct, seed).map_err(|error| error.at(name, ""))?;
+        Ok(made.map_or(Bytes::ZERO, |made| made.bytes()))
     }
 
     /// Keeps what bringing the target itself into its state has given, unless the store has it already.
@@ -86,10 +101,10 @@ impl Session<'_> {
     }
 }
 
-/// What share of `limit` has been reached; 1 when it has.
-fn share_of(limit: Limit, so_far: &Measurement, capacity: Bytes) -> f64 {
+/// What share of `limit` has been reached, after so much that was not measured; 1 when it has.
+fn share_of(limit: Limit, so_far: &Measurement, constructed: Bytes, capacity: Bytes) -> f64 {
     let share = |done: u64, of: u64| if of == 0 { 1.0 } else { done as f64 / of as f64 };
     let stop = limit.stop(capacity);
     let time = stop.time.map(|time| share(so_far.elapsed.as_nanos(), time.as_nanos()));
-    time.or(stop.bytes.map(|bytes| share(so_far.bytes().get(), bytes.get()))).unwrap_or(1.0)
+    time.or(stop.bytes.map(|bytes| share((constructed + so_far.bytes()).get(), bytes.get()))).unwrap_or(1.0)
 }

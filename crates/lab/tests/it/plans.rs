@@ -129,7 +129,7 @@ fn the_review_wears_the_drive_by_snias_rule() {
         ..Workload::default()
     };
     let (at_least, at_most) = (Limit::Percent(100), vec![Limit::Percent(300)]);
-    let expected = Condition { workload, steady: Some(SteadyRule::SNIA), at_least, at_most };
+    let expected = Condition { workload, steady: Some(SteadyRule::SNIA), at_least, at_most, construct: true };
     assert_eq!(condition(&review(PlanLength::Full), "wear"), &expected);
     let workload = Workload { stop: Stop::after(Nanos::from_secs(1)), ..expected.workload };
     let (at_least, at_most) = (Limit::Time(Nanos::from_secs(5)), vec![Limit::Time(Nanos::from_secs(15))]);

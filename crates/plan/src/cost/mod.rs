@@ -198,8 +198,28 @@ impl Place {
         let most = condition.at_most.iter().map(reach).min_by_key(|cost| cost.time.most).unwrap_or_default();
         // Without a rule there is nothing that could end it before.
         let least = condition.steady.map_or(most, |_| reach(&condition.at_least));
+        if let Some(construction) = condition.constructed(self.capacity).filter(|_| self.constructs()) {
+            return self.rounds_behind(condition, &construction, &until, most.written);
+        }
         let (written, time) = (least.written.to(most.written), least.time.to(most.time));
         Cost { written, time, host: until(Stop::after_bytes(written.least)).host }
+    }
+
+    /// Rounds behind what is not simulated: as few as the rule judges, or as many as leave `most` written.
+    fn rounds_behind(
+        &self,
+        condition: &Condition,
+        construction: &Construction,
+        until: &dyn Fn(Stop) -> Cost,
+        most: Bounds<Bytes>,
+    ) -> Cost {
+        let round = until(condition.workload.stop);
+        let rounds = condition.steady.map_or(1, |rule| rule.rounds as u64);
+        let least = round.time.times(rounds);
+        let direct = construction.bytes();
+        let left = until(Stop::after_bytes(most.most.max(direct) - direct)).time;
+        let host = self.constructing(construction) + until(Stop::after_bytes(round.written.times(rounds).least)).host;
+        Cost { written: Bounds::exact(direct).and(round.written.times(rounds)).to(most), time: least.to(left), host }
     }
 
     /// About how long it takes while a run waits for it.

@@ -141,6 +141,7 @@ pub fn plan() -> Plan {
         steady: Some(SteadyRule::SNIA),
         at_least: Limit::Percent(200),
         at_most: vec![Limit::Percent(800)],
+        construct: false,
     };
     let steps = vec![
         plain("purge", "Purge", Action::Purge(Purge { method: lab::PurgeMethod::Discard })),
