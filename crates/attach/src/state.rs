@@ -206,8 +206,49 @@ impl StateFile {
     pub fn save(&self, name: &str, drive: &mut Device, backing: Option<&DataFile>) -> Result<(), StateError> {
         settle(drive);
         let data = backing.map(DataFile::now).transpose().map_err(self.failed())?;
-        let about = About { drive: name.to_owned(), data };
-        let body = postcard::to_extend(&about, vec![0; HEAD]).and_then(|body| postcard::to_extend(&*drive, body));
+        let file = self.text(&About { drive: name.to_owned(), data }, drive)?;
+        // Something else may have come there since.
+        self.before()?;
+        open::replace_durably(&self.path, &file).map_err(self.failed())
+    }
+
+    /// The drive that was [kept](Self::keep) here under these words, and is made as `like` is; none if nothing is here.
+    ///
+    /// # Errors
+    /// If something else is here, or it is damaged.
+    pub fn kept(&self, made_by: &str, like: &Device) -> Result<Option<Device>, StateError> {
+        if self.before()?.is_none() {
+            return Ok(None);
+        }
+        let damaged = |what| StateError::Damaged { path: self.path.clone(), what };
+        let body = self.body(like.shape().capacity)?;
+        let (about, rest) = postcard::take_from_bytes::<About>(&body).map_err(|_| damaged("its header is invalid"))?;
+        let drive: Device = postcard::from_bytes(rest).map_err(|_| damaged("it describes no drive"))?;
+        if about.drive != made_by || drive.spec() != like.spec() || drive.specimen() != like.specimen() {
+            let (found, wanted) = (about.drive, made_by.to_owned());
+            return Err(StateError::OtherDrive { path: self.path.clone(), found, wanted });
+        }
+        match shielded(|| works(&drive)) {
+            Some(true) => Ok(Some(drive)),
+            _ => Err(damaged("it describes an inconsistent drive")),
+        }
+    }
+
+    /// Keeps the state of a drive at rest under words that say what made it, if it is no longer than `most`.
+    ///
+    /// # Errors
+    /// If it cannot be written, or is longer.
+    pub fn keep(&self, made_by: &str, drive: &Device, most: Bytes) -> Result<(), StateError> {
+        let file = self.text(&About { drive: made_by.to_owned(), data: None }, drive)?;
+        if file.len() as u64 > most.get() {
+            return Err(self.failed()(io::ErrorKind::FileTooLarge.into()));
+        }
+        open::replace(&self.path, &file).map_err(self.failed())
+    }
+
+    /// What a file says of this drive.
+    fn text(&self, about: &About, drive: &Device) -> Result<Vec<u8>, StateError> {
+        let body = postcard::to_extend(about, vec![0; HEAD]).and_then(|body| postcard::to_extend(drive, body));
         let unwritable = |error| io::Error::other(format!("the drive's state cannot be saved: {error}"));
         let mut file = body.map_err(unwritable).map_err(self.failed())?;
         let (sum, length) = (crc32c::crc32c(&file[HEAD..]), (file.len() - HEAD) as u64);
@@ -216,9 +257,7 @@ impl StateFile {
         head.extend(sum.to_le_bytes());
         head.extend(length.to_le_bytes());
         file[..HEAD].copy_from_slice(&head);
-        // Something else may have come there since.
-        self.before()?;
-        open::replace_durably(&self.path, &file).map_err(self.failed())
+        Ok(file)
     }
 
     /// What is behind the head of the file, of a drive that holds so much, if it is as it was written.

@@ -4,7 +4,7 @@ use block::{Bytes, Lba, Nanos, Request, Seed, Tag};
 use drive::{Device, Drive};
 use engine::{VirtualError, run_virtual};
 use stats::REPEATS_LEAST;
-use workload::{Pattern, Stop, Workload};
+use workload::{Pattern, Spare, Stop, Workload};
 
 use crate::plan::Construction;
 use crate::wears;
@@ -71,23 +71,17 @@ impl Conditioning {
         }
     }
 
-    /// How much is written to bring a drive of this capacity from one state to the next: twice its spare flash, of which it has
-    /// so many millionths, and at least 5 % of what it holds. None where less was written at random before: the drive is
-    /// far from steady, and a short run would become a long one.
-    pub fn amount(&self, capacity: Bytes, spare: u64) -> Option<Bytes> {
-        let Self::Random { written, .. } = self else { return None };
-        let share = (2 * spare).clamp(50_000, 2_000_000);
-        let amount = Bytes::new(capacity.get() / 1_000_000 * share);
-        (*written >= amount).then_some(amount)
-    }
-
-    /// Brings `drive`, which is in the state before, into state number `number`; whether it could.
+    /// Brings `drive`, which is in the state before, into state number `number`; whether it could. Where less was written at
+    /// random before than that takes, it is not done: the drive is far from steady, and a short run would become a long one.
     ///
     /// # Errors
     /// If the drive is too worn for that.
-    pub fn redraw(&self, drive: &mut Device, number: u32, spare: u64) -> Result<bool, VirtualError> {
-        let amount = self.amount(drive.shape().capacity, spare);
-        let (Self::Random { workload, seed, since, .. }, Some(amount)) = (self, amount) else { return Ok(false) };
+    pub fn redraw(&self, drive: &mut Device, number: u32, spare: Spare) -> Result<bool, VirtualError> {
+        let amount = between_states(drive.shape().capacity, spare);
+        let Self::Random { workload, written, seed, since } = self else { return Ok(false) };
+        if *written < amount {
+            return Ok(false);
+        }
         let seed = seed.split("state").number(u64::from(number));
         let stop = Stop::after_bytes(amount.max(workload.block_mean()));
         drive.draw_from(seed.split("luck"));
@@ -102,6 +96,13 @@ impl Conditioning {
         rest(drive, Nanos::ZERO);
         Ok(true)
     }
+}
+
+/// How much is written at random to bring a drive from one state to the next: twice its spare flash, and at least 5 % of what it
+/// holds.
+pub(crate) fn between_states(capacity: Bytes, spare: Spare) -> Bytes {
+    let share = (2.0 * spare.share()).clamp(0.05, 2.0);
+    Bytes::new((capacity.get() as f64 * share) as u64)
 }
 
 /// Puts `drive` behind a workload, as far as that can be done without simulating its time: whether it was.
@@ -147,7 +148,7 @@ pub(crate) fn write(drive: &mut Device, workload: &Workload, seed: Seed) -> Resu
 }
 
 /// One in so many random writes, the last of them, is simulated in time.
-const TIMED: u64 = 20;
+pub(crate) const TIMED: u64 = 20;
 
 /// Leaves a drive alone for so long, with nothing left to be written.
 pub(crate) fn rest(drive: &mut Device, time: Nanos) {
@@ -161,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    fn worn() -> (Device, Conditioning, u64) {
+    fn worn() -> (Device, Conditioning, Spare) {
         let preset = Preset::find("x25-m?capacity.user=64MiB&spare=50%&channels=2").unwrap();
         let (mut drive, capacity) = (preset.build(), preset.capacity());
         let write = |pattern| Workload { pattern, stop: Stop::after_bytes(capacity), ..Workload::default() };
@@ -172,7 +173,7 @@ mod tests {
             conditioning = Conditioning::after(conditioning, &workload, seed, written, capacity);
             assert_eq!(conditioning.is_some(), pattern == Pattern::RandWrite, "chance has no part in a fill");
         }
-        (drive, conditioning.unwrap(), preset.spare().unwrap())
+        (drive, conditioning.unwrap(), preset.spare().and_then(Spare::from_millionths).unwrap())
     }
 
     fn digest(drive: &Device) -> u64 {

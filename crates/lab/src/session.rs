@@ -15,6 +15,8 @@ use store::{RunId, Store};
 use trial::Trial;
 use workload::Workload;
 
+use crate::conditioning::{STATES, TIMED, between_states};
+use crate::cost::Place;
 use crate::fit::{Checked, fits};
 use crate::plan::{Cell, Construction, Passes, Phase, Plan, Step, Work};
 use crate::run_record::RunRecord;
@@ -271,12 +273,32 @@ impl<'a> Session<'a> {
         let (place, site) = (&lineage.place, lineage.subject.site());
         let works: Vec<Work> = self.plan.steps.iter().map(|step| step.work(&site)).collect();
         let target: Nanos = works.iter().map(|work| place.weight(work)).sum();
+        let groups = (0..works.len()).filter(|&step| step == 0 || !is_sampled(&works[step - 1]));
+        let states =
+            groups.filter(|&step| is_sampled(&works[step])).map(|step| states_weight(place, &works[..step])).sum();
         let again = self.plan.swept_drives().into_iter().flat_map(|(_, last)| &works[..last]);
         let again = again.filter(|work| !work.passes.leaves_no_trace()).map(|work| place.weight(work));
         let cloned = works.iter().any(|work| matches!(work.passes, Passes::Sampled(_)));
         let cloning = if cloned { place.copying().times(FIRST_CLONE) } else { Nanos::ZERO };
+        let target: Nanos = target + states;
         target + cloning + again.map(|weight| Nanos::from_nanos(weight.as_nanos() / place.side_by_side())).sum()
     }
+}
+
+/// What it takes to make the states of their own in which repeats are measured behind these steps.
+fn states_weight(place: &Place, before: &[Work]) -> Nanos {
+    let Some(spare) = place.spare.filter(|_| place.is_simulated) else { return Nanos::ZERO };
+    let written = before.iter().fold(Bytes::ZERO, |written, work| match work.purges() {
+        Some(_) => Bytes::ZERO,
+        None if work.wears() => written + place.cost(work).written.least,
+        None => written,
+    });
+    let amount = between_states(place.capacity, spare);
+    if written < amount { Nanos::ZERO } else { place.redrawing(amount, TIMED).times(u64::from(STATES) - 1) }
+}
+
+fn is_sampled(work: &Work) -> bool {
+    matches!(work.passes, Passes::Sampled(_))
 }
 
 /// How much longer the first clone of a drive takes than one that takes an old one's place. Source: measured on simulated

@@ -322,8 +322,7 @@ impl Simulated {
     fn measure_states(&self, states: &mut Vec<Device>, tasks: &[MeasureTask], keep: &Keep) -> Result<(), LabError> {
         let courses: Vec<Mutex<Course>> = tasks.iter().map(|_| Mutex::default()).collect();
         // Without spare flash, random writes leave a drive as any others do.
-        let spare = self.preset.spare();
-        let Some((conditioning, spare)) = self.conditioning.as_ref().zip(spare) else {
+        let Some((conditioning, spare)) = self.conditioning.as_ref().zip(self.spare()) else {
             return self.measure_in(&self.drive, tasks, &courses, |_| true, None, keep);
         };
         let is_more = |state: u32| {

@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use block::{Seed, suggestion};
+use block::{Bytes, Seed, parse_bytes, suggestion};
 use drive::preset::Preset;
+use lab::StateCache;
 use lab::replicate::qos::{self, Qos, QosRun};
 use lab::replicate::{QosRequest, replicate_qos};
 
 use super::page::deliver;
 use crate::failure::Failure;
+use crate::fingerprint;
 use crate::format::Format;
 use crate::number;
 use crate::outputs;
@@ -19,6 +21,9 @@ use crate::terminal::{notice, say, width};
 
 /// The word by which the figures are asked for.
 pub const NAME: &str = "qos";
+
+/// How much of states is kept where nothing is said.
+const STATES_MAX: Bytes = Bytes::from_gib(2);
 
 /// No record of drives is longer.
 const RECORD_MAX: u64 = 1 << 20;
@@ -42,6 +47,11 @@ pub struct Options {
     #[arg(long, value_name = "COUNT", value_parser = number::within::<u32>(16..=1_000_000))]
     blocks: Option<u32>,
 
+    /// With `qos`: keep up to this much of the states of drives that were written at random, for the next time; 0 for none [default: 2GiB,
+    /// in $XDG_CACHE_HOME/assay/states]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    state_cache: Option<Bytes>,
+
     /// With `qos`: write into this file how well each drive predicts, as `assay drives show` tells it
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -58,6 +68,7 @@ impl Options {
             ("--on", self.on.is_some()),
             ("--quick", self.quick),
             ("--blocks", self.blocks.is_some()),
+            ("--state-cache", self.state_cache.is_some()),
             ("--record", self.record.is_some()),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
@@ -75,7 +86,8 @@ pub fn run(options: &Options, seed: Seed, format: Format, out: Option<&Path>) ->
     let drives = drives(options, figures)?;
     let record = options.record.as_deref().map(Record::at).transpose()?;
     let began = Instant::now();
-    let request = QosRequest { qos: figures, drives, seed, is_quick: options.quick, blocks: options.blocks };
+    let states = states(options.state_cache);
+    let request = QosRequest { qos: figures, drives, seed, is_quick: options.quick, blocks: options.blocks, states };
     let done = with_bar(|watch| replicate_qos(&request, watch));
     notice(format!("Simulated in {:.0} s.", began.elapsed().as_secs_f64()));
     match format {
@@ -86,6 +98,18 @@ pub fn run(options: &Options, seed: Seed, format: Format, out: Option<&Path>) ->
         report::prediction::html(figures, &done, env!("CARGO_PKG_VERSION"))
     })?;
     record.map_or(Ok(()), |record| record.write(figures, &done))
+}
+
+/// The user's cache of states, of so much at most; none where there is no place for one, without which all goes on as well.
+fn states(most: Option<Bytes>) -> Option<StateCache> {
+    let most = most.unwrap_or(STATES_MAX);
+    let folder = StateCache::default_path(|name| std::env::var_os(name)).filter(|_| most > Bytes::ZERO)?;
+    // Another program of the same commit may be another model: what it is tells its file.
+    let program = std::env::current_exe().and_then(|path| fingerprint::of(&path)).unwrap_or_default();
+    let told = |error: &std::io::Error| {
+        notice(format_args!("States of drives are not kept in {}: {error}", folder.display()));
+    };
+    StateCache::at(&folder, most, &format!("{} {program}", env!("ASSAY_VERSION"))).inspect_err(told).ok()
 }
 
 /// What each drive of the figures is simulated on; none for those that were not asked for.

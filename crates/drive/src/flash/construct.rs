@@ -7,8 +7,8 @@ use block::{Bytes, Energy, Lba, Op, Request, SECTOR};
 
 use super::buffer::SectorMask;
 use super::digest;
+use super::extents::Extents;
 use super::geometry::Unit;
-use super::laid::Laid;
 use super::mapping::{Mapping, PageSource, TRIMMED, UNMAPPED};
 use super::operation::Lpn;
 use super::power_cut::BufferedPage;
@@ -67,9 +67,9 @@ impl FlashDrive {
         let mut at = first.get();
         while at < end.get() {
             if is_blank && writer.pending.is_empty() {
-                at += writer.lay(at, end.get(), entropy);
+                at += writer.write_in_order(at, end.get(), entropy);
             }
-            // The rest of a request that was laid in part is as good as one of its own.
+            // The rest of a request that was taken in part is as good as one of its own.
             let next = (at + step - (at - first.get()) % step).min(end.get());
             if at < next {
                 writer.write(Request { entropy, ..Request::new(Op::Write, Lba::new(at), (next - at) as u32) });
@@ -181,7 +181,7 @@ impl<'d> Writer<'d> {
     }
 
     /// Lays whole rows of flash pages from sector `at` on, on a drive that has nothing but such data; how many sectors.
-    fn lay(&mut self, at: u64, end: u64, entropy: u8) -> u64 {
+    fn write_in_order(&mut self, at: u64, end: u64, entropy: u8) -> u64 {
         let drive = &mut *self.drive;
         let sectors = u64::from(drive.page_sectors);
         let first = Lpn((at / sectors) as u32);
@@ -190,11 +190,11 @@ impl<'d> Writer<'d> {
         }
         let mut page = first;
         loop {
-            let laid = drive.mapping.lay(page, (end / sectors) as u32);
-            if laid == 0 {
+            let written = drive.mapping.write_in_order(page, (end / sectors) as u32);
+            if written == 0 {
                 break;
             }
-            page.0 += laid;
+            page.0 += written;
         }
         let (pages, together) = (page.0 - first.0, drive.spec.geometry.program_pages);
         let programs = match &mut drive.compression {
@@ -230,14 +230,14 @@ impl Mapping {
     /// The slot of a page of which the table says nothing but this.
     #[cold]
     #[inline(never)]
-    pub(super) fn laid_slot(&self, page: Lpn, inverted: u32) -> Option<u32> {
-        if inverted == TRIMMED { None } else { self.laid.slot_of(page) }
+    pub(super) fn extent_slot(&self, page: Lpn, inverted: u32) -> Option<u32> {
+        if inverted == TRIMMED { None } else { self.extents.slot_of(page) }
     }
 
     /// Forgets where everything is.
     pub(super) fn forget_places(&mut self) {
         self.slots = vec![UNMAPPED; self.slots.len()];
-        self.laid = Laid::default();
+        self.extents = Extents::default();
     }
 
     /// Whether there is no data at all.
@@ -249,7 +249,7 @@ impl Mapping {
     /// after the other, as long as no unit needs another block or collection; how many.
     ///
     /// These are whole rows: a flash page of each unit in turn. What it takes to program them is the caller's to count.
-    fn lay(&mut self, first: Lpn, end: u32) -> u32 {
+    fn write_in_order(&mut self, first: Lpn, end: u32) -> u32 {
         let (units, together) = (self.geometry.units(), self.geometry.program_pages);
         let row = units * together;
         let rows = self.rows_left().min(end.saturating_sub(first.0) / row);
@@ -257,12 +257,13 @@ impl Mapping {
             return 0;
         }
         let turn = self.next_unit;
-        let starts: Vec<u32> = (0..units).map(|place| self.lay_in((turn + place) % units, rows * together)).collect();
+        let starts: Vec<u32> =
+            (0..units).map(|place| self.append_in_order((turn + place) % units, rows * together)).collect();
         self.note_rows(first, rows, &starts);
-        if self.laid.is_empty() {
-            self.laid = Laid::new(units, together, self.geometry.blocks());
+        if self.extents.is_empty() {
+            self.extents = Extents::new(units, together, self.geometry.blocks());
         }
-        self.laid.add(first, rows, Unit(turn), &starts, self.page_bits);
+        self.extents.add(first, rows, Unit(turn), &starts, self.page_bits);
         for unit in (0..units).map(|place| Unit((turn + place) % units)) {
             let host = self.units[unit.0 as usize].host;
             if host.next == host.end {
@@ -285,7 +286,7 @@ impl Mapping {
     }
 
     /// Puts so many pages behind those that a unit's open block has; the slot of the first.
-    fn lay_in(&mut self, unit: u32, pages: u32) -> u32 {
+    fn append_in_order(&mut self, unit: u32, pages: u32) -> u32 {
         let state = &mut self.units[unit as usize];
         let start = state.host.block << self.page_bits | state.host.next;
         self.counts[state.host.block as usize] += pages as u16;
@@ -318,7 +319,7 @@ impl Mapping {
     /// Writes into the table which pages a block holds that lies in order, before it is emptied.
     pub(super) fn write_out(&mut self, unit: Unit, block: u32) {
         let owners = &mut self.owners;
-        self.laid.take(block, unit, self.page_bits, |slot, page| owners[slot as usize] = page.0);
+        self.extents.take(block, unit, self.page_bits, |slot, page| owners[slot as usize] = page.0);
     }
 }
 

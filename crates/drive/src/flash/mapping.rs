@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::candidates::{Candidates, NOT_CLOSED};
 use super::collection::{CollectionSpec, Victim};
 use super::digest;
+use super::extents::Extents;
 use super::geometry::{Geometry, Unit};
-use super::laid::Laid;
 use super::operation::{Cells, FlashOp, Lpn, PageLocation};
 use super::retirement::{self, WORN_START_MIN};
 use crate::sparse;
@@ -28,7 +28,7 @@ pub struct SlcSpec {
     pub dynamic: u32,
 }
 
-/// In the map, where places stand inverted: nothing was written there, unless it [lies in order](Laid). Memory fresh
+/// In the map, where places stand inverted: nothing was written there, unless it [lies in order](Extents). Memory fresh
 /// from the system is zero, so that a large drive takes only what is used of it.
 pub(super) const UNMAPPED: u32 = 0;
 /// Likewise: what was written there was trimmed.
@@ -54,7 +54,7 @@ pub struct Mapping {
     #[serde(with = "sparse")]
     pub(super) owners: Vec<u32>,
     /// Pages of which neither of these says anything.
-    pub(super) laid: Laid,
+    pub(super) extents: Extents,
     /// A bit a slot: whether it is what the map points to.
     #[serde(with = "sparse")]
     pub(super) valid: Vec<u64>,
@@ -159,7 +159,7 @@ impl Mapping {
             page_bits,
             slots: vec![UNMAPPED; pages as usize],
             owners: vec![0; slots],
-            laid: Laid::default(),
+            extents: Extents::default(),
             valid: vec![0; slots / 64],
             counts: vec![NOT_CLOSED; geometry.blocks() as usize],
             single: vec![false; if slc.is_some() { geometry.blocks() as usize } else { 0 }],
@@ -321,7 +321,7 @@ impl Mapping {
     #[inline]
     pub(super) fn slot_of(&self, page: Lpn) -> Option<u32> {
         let inverted = self.slots[page.0 as usize];
-        if inverted > TRIMMED { Some(!inverted) } else { self.laid_slot(page, inverted) }
+        if inverted > TRIMMED { Some(!inverted) } else { self.extent_slot(page, inverted) }
     }
 
     /// A number that is equal for equal histories, and so for equal states.
@@ -525,7 +525,7 @@ impl Clone for Mapping {
             page_bits: self.page_bits,
             slots: sparse::copied(&self.slots),
             owners: sparse::copied(&self.owners),
-            laid: self.laid.clone(),
+            extents: self.extents.clone(),
             valid: sparse::copied(&self.valid),
             counts: self.counts.clone(),
             single: self.single.clone(),
@@ -551,7 +551,7 @@ impl Clone for Mapping {
             page_bits,
             slots,
             owners,
-            laid,
+            extents,
             valid,
             counts,
             single,
@@ -567,7 +567,7 @@ impl Clone for Mapping {
         if !is_alike {
             sparse::copy_into(&mut self.slots, slots);
             sparse::copy_into(&mut self.owners, owners);
-            self.laid.clone_from(laid);
+            self.extents.clone_from(extents);
             sparse::copy_into(&mut self.valid, valid);
             self.counts.clone_from(counts);
             self.single.clone_from(single);

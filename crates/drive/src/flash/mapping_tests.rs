@@ -39,8 +39,8 @@ impl Mapping {
     fn owner_of(&self, slot: u32) -> Lpn {
         let mut owner = Lpn(self.owners[slot as usize]);
         let block = slot >> self.page_bits;
-        let mut laid = self.laid.clone();
-        laid.take(block, self.unit_of_block(block), self.page_bits, |of, page| {
+        let mut extents = self.extents.clone();
+        extents.take(block, self.unit_of_block(block), self.page_bits, |of, page| {
             if of == slot {
                 owner = page;
             }

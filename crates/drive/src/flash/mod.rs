@@ -9,13 +9,14 @@ mod construct;
 mod die;
 mod digest;
 mod errors;
+mod extents;
 mod file;
 pub(crate) mod firmware;
 mod geometry;
 mod held_tables;
 pub(crate) mod housekeeping;
 mod journal;
-mod laid;
+
 mod map_cache;
 mod mapping;
 mod nand;

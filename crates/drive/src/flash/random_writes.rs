@@ -13,8 +13,8 @@ use block::{Bytes, Lba, Nanos, Op, Seed};
 use prefetch_index::prefetch_index;
 
 use super::construct::Writer;
+use super::extents::Extents;
 use super::geometry::Geometry;
-use super::laid::Laid;
 use super::mapping::{Followed, Mapping, UNMAPPED};
 use super::nand::NandTimes;
 use super::operation::{Cells, FlashOp, Lpn, PageLocation};
@@ -235,13 +235,13 @@ const fn scaled(draw: u64, limit: u32) -> u32 {
 impl Mapping {
     /// Writes all that lies in order into the tables.
     fn write_out_all(&mut self) {
-        if self.laid.is_empty() {
+        if self.extents.is_empty() {
             return;
         }
         for block in 0..self.geometry.blocks() {
             self.write_out(self.unit_of_block(block), block);
         }
-        self.laid = Laid::default();
+        self.extents = Extents::default();
     }
 
     /// Gives each page of the first `pages` a valid slot: that which has its name, or one of those without, by chance.

@@ -9,7 +9,7 @@ use plan::replicate::qos::{Measure, Qos, QosAnswer, QosPoint, QosRun, QosTarget,
 use rayon::prelude::*;
 use workload::{Distribution, Pattern, Stop, Workload};
 
-use crate::{Watch, conditioning};
+use crate::{StateCache, Watch, conditioning};
 
 /// Blocks of each plane that a drive is scaled down to; docs/calibration.md has the figures of a drive at several scales.
 const BLOCKS: u32 = 96;
@@ -40,6 +40,8 @@ pub struct QosRequest<'q> {
     pub is_quick: bool,
     /// Blocks of each plane that drives are scaled down to; none for as many as suit the drive.
     pub blocks: Option<u32>,
+    /// Where states are looked for that were made before; none to make all.
+    pub states: Option<StateCache>,
 }
 
 /// What one drive gave.
@@ -106,7 +108,7 @@ fn of_drive(request: &QosRequest, drive: usize, preset: &Preset, watch: &dyn Wat
     let mut write_amplification = None;
     let mut filled = None;
     for alike in tasks.chunk_by(|one, other| spread(one.2) == spread(other.2)) {
-        let mut state = DriveState::new(&scaled);
+        let mut state = DriveState::new(&scaled, request.states.as_ref());
         for level in alike.chunk_by(|one, other| one.2.overwrites == other.2.overwrites) {
             let (place, _, first) = level[0];
             watch.step(&format!("{}: {}", preset.name, qos.groups[place].id));
@@ -152,16 +154,20 @@ fn spread(measure: &Measure) -> String {
 }
 
 /// A drive in the state that experiments begin from. This is the one place where such states are made.
-struct DriveState {
+struct DriveState<'c> {
     device: Device,
+    cache: Option<&'c StateCache>,
+    /// All that was done to it.
+    recipe: String,
     /// How much was written at random since it was filled, in hundredths of the capacity; none before.
     overwritten: Option<u32>,
     write_amplification: Option<f64>,
 }
 
-impl DriveState {
-    fn new(preset: &Preset) -> Self {
-        Self { device: preset.build_in_host(), overwritten: None, write_amplification: None }
+impl<'c> DriveState<'c> {
+    fn new(preset: &Preset, cache: Option<&'c StateCache>) -> Self {
+        let device = preset.build_in_host();
+        Self { device, cache, recipe: String::new(), overwritten: None, write_amplification: None }
     }
 
     /// Writes the whole drive in order, once; `filled` keeps the drive as it is then.
@@ -170,6 +176,7 @@ impl DriveState {
             return Ok(());
         }
         self.overwritten = Some(0);
+        self.recipe = format!("filled, seed {seed}");
         if let Some(filled) = filled {
             self.device.clone_from(filled);
             return Ok(());
@@ -204,8 +211,15 @@ impl DriveState {
             stop: Stop::after_bytes(bytes),
             ..Workload::default()
         };
-        let before = self.device.counters();
-        self.write(&workload, seed.split("overwrite").number(u64::from(done)))?;
+        let (before, seed) = (self.device.counters(), seed.split("overwrite").number(u64::from(done)));
+        self.recipe += &format!("; {workload:?}, seed {seed}");
+        match self.cache.and_then(|cache| cache.find(&self.recipe, &self.device)) {
+            Some(found) => self.device = found,
+            None => {
+                self.write(&workload, seed)?;
+                self.cache.iter().for_each(|cache| cache.keep(&self.recipe, &self.device));
+            }
+        }
         self.overwritten = Some(percent);
         self.write_amplification = (self.device.counters() - before).write_amplification();
         Ok(())
@@ -433,10 +447,14 @@ points = [{ q = "p50", v = 64 }]
 "#;
 
     fn run(seed: u64) -> QosRun {
+        run_with(seed, None)
+    }
+
+    fn run_with(seed: u64, states: Option<StateCache>) -> QosRun {
         let qos = plan::replicate::qos::parse(FILE).unwrap();
         let tiny = Preset::find("optane-p4800x?media.capacity=64MiB").unwrap();
         let drives = vec![Some(Ok(tiny)), Some(Err("no such drive".to_owned()))];
-        let request = QosRequest { qos: &qos, drives, seed: Seed::new(seed), is_quick: true, blocks: None };
+        let request = QosRequest { qos: &qos, drives, seed: Seed::new(seed), is_quick: true, blocks: None, states };
         replicate_qos(&request, &crate::Silent)
     }
 
@@ -458,12 +476,21 @@ points = [{ q = "p50", v = 64 }]
     }
 
     #[test]
+    fn states_from_the_cache_give_the_same() {
+        let home = tempfile::tempdir().unwrap();
+        let cache = StateCache::at(&home.path().join("states"), Bytes::from_gib(1), "1").unwrap();
+        let (made, kept) = (run_with(1, Some(cache.clone())), run_with(1, Some(cache)));
+        assert_eq!((&made, &kept), (&run(1), &made));
+        assert_eq!(std::fs::read_dir(home.path().join("states")).unwrap().count(), 2, "one for each distribution");
+    }
+
+    #[test]
     fn write_amplification_does_not_change_with_the_scale() {
         let preset = Preset::find("x25-m?capacity.user=2GB").unwrap();
         let factor = |blocks| {
             let (small, scale) = scaled(&preset, Some(blocks)).unwrap();
             assert!(scale.is_some(), "there are more than {blocks} blocks");
-            let mut state = DriveState::new(&small);
+            let mut state = DriveState::new(&small, None);
             state.fill(&mut None, Seed::new(1)).unwrap();
             state.overwrite(200, &Distribution::Uniform, Seed::new(1)).unwrap();
             state.overwrite(300, &Distribution::Uniform, Seed::new(1)).unwrap();

@@ -9,8 +9,8 @@ use engine::Measurement;
 use rayon::prelude::*;
 use stats::REPEATS_LEAST;
 
-use super::{FIRST_CLONE, INTERRUPTED, Session, unaligned};
-use crate::plan::{Cell, Measure, Passes, Step};
+use super::{FIRST_CLONE, INTERRUPTED, Session, states_weight, unaligned};
+use crate::plan::{Cell, Measure, Passes, Step, Work};
 use crate::subject::{MeasureTask, Part, Repeats, Subject};
 use crate::variants::{Lineage, Variant, Variants};
 use crate::{LabError, Thermometer, Warmth, level};
@@ -29,6 +29,8 @@ impl Session<'_> {
     ) -> Result<usize, LabError> {
         let end = first + self.plan.steps[first..].iter().take_while(|step| sampled(step).is_some()).count();
         self.measure(first..end, target)?;
+        let before: Vec<Work> = self.plan.steps[..first].iter().map(|step| step.work(&target.subject.site())).collect();
+        self.watch.advance(states_weight(&target.place, &before));
         let swept = self.wanted_drives(first..end);
         for some in swept.chunks(target.place.side_by_side().max(1) as usize) {
             let some =

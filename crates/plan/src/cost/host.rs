@@ -1,7 +1,7 @@
 //! How long this machine is busy simulating a workload.
 
-use block::Nanos;
-use workload::Workload;
+use block::{Bytes, Nanos};
+use workload::{Pattern, Stop, Workload};
 
 use super::Place;
 use crate::Construction;
@@ -39,12 +39,25 @@ impl Place {
 
     /// About how long it takes to put a drive behind such writes.
     ///
-    /// Source: measured on drives of 64 GB to 1 TB. What lies in order is noted by rows; of what is written at random, each
-    /// page is found a place.
+    /// Source: measured on drives of 64 GB to 1 TB. What lies in order is noted by rows; of what is written in the order of a
+    /// preconditioning, each page is found a place; of what is written at random, each page of the drive, once.
     pub(super) fn constructing(&self, construction: &Construction) -> Nanos {
         let pages = construction.bytes().get() / 4096;
-        let tenths = if construction.direct.sprandom.is_some() { 800 } else { 10 };
-        Nanos::from_nanos(pages * tenths / 10)
+        let tenths = match &construction.direct {
+            direct if direct.sprandom.is_some() => pages * 800,
+            direct if direct.pattern.is_random() => pages * 300 + self.capacity.get() / 4096 * 200,
+            _ => pages * 10,
+        };
+        Nanos::from_nanos(tenths / 10)
+    }
+
+    /// About how long it takes to bring a drive from one state of random writing to the next by writing so much, of which one
+    /// part in `timed` is simulated.
+    pub fn redrawing(&self, amount: Bytes, timed: u64) -> Nanos {
+        let random = Workload { pattern: Pattern::RandWrite, stop: Stop::after_bytes(amount), ..Workload::default() };
+        let direct = Construction { direct: random.clone(), rest: None };
+        let last = Workload { stop: Stop::after_bytes(Bytes::new(amount.get() / timed)), ..random };
+        self.constructing(&direct) + self.simulating(&last) + self.copying()
     }
 
     /// About how long it takes to make the clone of the drive that a workload runs on; nothing where there is none.

@@ -11,52 +11,52 @@ use super::operation::Lpn;
 /// The map's tables say nothing of such a page until it is written again or moved, so that the memory for it is never
 /// touched. A block that is to be emptied has its part written out first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Laid {
+pub struct Extents {
     units: u32,
     /// Logical pages of a flash page, and of one of every unit.
     together: u32,
     row: u32,
     /// Ascending by first page.
-    bands: Vec<Band>,
-    /// The slot of the first page that each unit has of a band, in the order of their turns, band by band.
+    list: Vec<Extent>,
+    /// The slot of the first page that each unit has of an extent, in the order of their turns, extent by extent.
     starts: Vec<u32>,
-    /// For each block that has pages only the bands know of, one more than the number of the first of those; else zero.
-    first_bands: Vec<u32>,
-    /// The band that holds the first page of every `1 << HINT_BITS`, or else the last before it.
+    /// For each block that has pages only the extents know of, one more than the number of the first of those; else zero.
+    first_extents: Vec<u32>,
+    /// The extent that holds the first page of every `1 << HINT_BITS`, or else the last before it.
     hints: Vec<u32>,
 }
 
 /// Rows of flash pages, one of each unit in turn.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Band {
+struct Extent {
     first: u32,
     rows: u32,
     /// The unit that comes first.
     turn: u32,
 }
 
-/// Logical pages that share a hint: fewer than a band of any usual drive has.
+/// Logical pages that share a hint: fewer than an extent of any usual drive has.
 const HINT_BITS: u32 = 12;
 
-impl Laid {
+impl Extents {
     /// None yet, on flash of so many units and blocks.
     pub fn new(units: u32, together: u32, blocks: u32) -> Self {
-        Self { units, together, row: units * together, first_bands: vec![0; blocks as usize], ..Self::default() }
+        Self { units, together, row: units * together, first_extents: vec![0; blocks as usize], ..Self::default() }
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.bands.is_empty()
+        self.list.is_empty()
     }
 
     /// Notes rows of pages from `first` on. The unit `turn` comes first; `starts` are the slots of the units in turn,
     /// each in the block `slot >> page_bits`.
     pub fn add(&mut self, first: Lpn, rows: u32, turn: Unit, starts: &[u32], page_bits: u32) {
-        let number = self.bands.len() as u32;
-        self.bands.push(Band { first: first.0, rows, turn: turn.0 });
+        let number = self.list.len() as u32;
+        self.list.push(Extent { first: first.0, rows, turn: turn.0 });
         self.starts.extend_from_slice(starts);
         for start in starts {
-            let known = &mut self.first_bands[(start >> page_bits) as usize];
+            let known = &mut self.first_extents[(start >> page_bits) as usize];
             if *known == 0 {
                 *known = number + 1;
             }
@@ -72,13 +72,13 @@ impl Laid {
     /// Where `page` was put, if it was written so.
     pub fn slot_of(&self, page: Lpn) -> Option<u32> {
         let mut number = *self.hints.get((page.0 >> HINT_BITS) as usize)? as usize;
-        while self.bands.get(number + 1).is_some_and(|band| band.first <= page.0) {
+        while self.list.get(number + 1).is_some_and(|extent| extent.first <= page.0) {
             number += 1;
         }
-        let band = self.bands[number];
-        let place = page.0.checked_sub(band.first)?;
+        let extent = self.list[number];
+        let place = page.0.checked_sub(extent.first)?;
         let (down, along) = (place / self.row, place % self.row);
-        if down >= band.rows {
+        if down >= extent.rows {
             return None;
         }
         let starts = &self.starts[number * self.units as usize..];
@@ -89,19 +89,19 @@ impl Laid {
         })
     }
 
-    /// Hands the slots and pages of a block of `unit` to `note` that only the bands know of, and forgets that.
+    /// Hands the slots and pages of a block of `unit` to `note` that only the extents know of, and forgets that.
     pub fn take(&mut self, block: u32, unit: Unit, page_bits: u32, mut note: impl FnMut(u32, Lpn)) {
-        let Some(known) = self.first_bands.get_mut(block as usize) else { return };
+        let Some(known) = self.first_extents.get_mut(block as usize) else { return };
         let Some(first) = std::mem::take(known).checked_sub(1) else { return };
-        for (number, band) in self.bands.iter().enumerate().skip(first as usize) {
-            let turn = (unit.0 + self.units - band.turn) % self.units;
+        for (number, extent) in self.list.iter().enumerate().skip(first as usize) {
+            let turn = (unit.0 + self.units - extent.turn) % self.units;
             let start = self.starts[number * self.units as usize + turn as usize];
             if start >> page_bits != block {
                 break;
             }
-            for page in 0..band.rows * self.together {
+            for page in 0..extent.rows * self.together {
                 let (down, along) = (page / self.together, page % self.together);
-                note(start + page, Lpn(band.first + down * self.row + turn * self.together + along));
+                note(start + page, Lpn(extent.first + down * self.row + turn * self.together + along));
             }
         }
     }
