@@ -236,6 +236,7 @@ impl Mapping {
 
     /// Forgets where everything is.
     pub(super) fn forget_places(&mut self) {
+        self.changes.lose();
         self.slots = vec![UNMAPPED; self.slots.len()];
         self.extents = Extents::default();
     }
@@ -318,6 +319,7 @@ impl Mapping {
 
     /// Writes into the table which pages a block holds that lies in order, before it is emptied.
     pub(super) fn write_out(&mut self, unit: Unit, block: u32) {
+        self.changes.note(block, self.counts.len() as u32);
         let owners = &mut self.owners;
         self.extents.take(block, unit, self.page_bits, |slot, page| owners[slot as usize] = page.0);
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::candidates::{Candidates, NOT_CLOSED};
 use super::collection::{CollectionSpec, Victim};
+use super::copies::Changes;
 use super::digest;
 use super::extents::Extents;
 use super::geometry::{Geometry, Unit};
@@ -45,7 +46,7 @@ pub(super) const TRIMMED: u32 = 1;
 pub struct Mapping {
     pub(super) geometry: Geometry,
     pub(super) collection: CollectionSpec,
-    slc: Option<SlcSpec>,
+    pub(super) slc: Option<SlcSpec>,
     pub(super) page_bits: u32,
     /// The slot of each logical page, inverted.
     #[serde(with = "sparse")]
@@ -61,7 +62,7 @@ pub struct Mapping {
     /// Valid pages of each block, with [`NOT_CLOSED`] set while the block is open, free or a victim.
     pub(super) counts: Vec<u16>,
     /// Whether each block was last opened with one bit a cell; empty where none ever is.
-    single: Vec<bool>,
+    pub(super) single: Vec<bool>,
     pub(super) units: Vec<UnitState>,
     /// The highest level of any unit's candidates: above it no count is of interest.
     pub(super) level_max: u16,
@@ -75,6 +76,9 @@ pub struct Mapping {
     /// How worn the blocks are; none if they do not wear out.
     pub(super) wear: Option<Wear>,
     pub(super) read_only: bool,
+    /// What its next copying has to do.
+    #[serde(skip)]
+    pub(super) changes: Changes,
 }
 
 /// What a unit is doing.
@@ -171,6 +175,7 @@ impl Mapping {
             moved: 0,
             wear,
             read_only: false,
+            changes: Changes::default(),
         };
         if let Some(wear) = &mapping.wear {
             assert!(collection.start >= WORN_START_MIN, "collection starts at {} blocks", collection.start);
@@ -296,6 +301,7 @@ impl Mapping {
     pub fn trim(&mut self, page: Lpn) {
         if self.invalidate(page) {
             self.slots[page.0 as usize] = TRIMMED;
+            self.changes.lose();
             self.digest = (self.digest ^ u64::from(!page.0)).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(31);
         }
     }
@@ -442,6 +448,7 @@ impl Mapping {
         };
         let block = if self.wear.is_none() { state.free.pop_front() } else { self.take_least_worn(unit) };
         let block = block.expect("collection starts while there are free blocks and keeps pace");
+        self.changes.note(block, self.counts.len() as u32);
         let state = &mut self.units[unit.0 as usize];
         if self.slc.is_some() {
             state.single += u32::from(single);
@@ -490,15 +497,6 @@ impl Mapping {
     }
 }
 
-impl Mapping {
-    /// Whether both are made alike, so that equal histories make equal states.
-    fn is_like(&self, other: &Self) -> bool {
-        let wear = |mapping: &Self| mapping.wear.as_ref().map(|wear| *wear.spec());
-        let made = |mapping: &Self| (mapping.geometry, mapping.collection, mapping.slc, mapping.slots.len());
-        made(self) == made(other) && wear(self) == wear(other)
-    }
-}
-
 impl UnitState {
     fn new(first: u32, free: VecDeque<u32>, valid_max: u32, collection: &CollectionSpec) -> Self {
         // The two blocks that are written are opened next.
@@ -513,77 +511,6 @@ impl UnitState {
             valid_max,
             single: 0,
         }
-    }
-}
-
-impl Clone for Mapping {
-    fn clone(&self) -> Self {
-        Self {
-            geometry: self.geometry,
-            collection: self.collection,
-            slc: self.slc,
-            page_bits: self.page_bits,
-            slots: sparse::copied(&self.slots),
-            owners: sparse::copied(&self.owners),
-            extents: self.extents.clone(),
-            valid: sparse::copied(&self.valid),
-            counts: self.counts.clone(),
-            single: self.single.clone(),
-            units: self.units.clone(),
-            level_max: self.level_max,
-            next_unit: self.next_unit,
-            collecting: self.collecting,
-            digest: self.digest,
-            moved: self.moved,
-            wear: self.wear.clone(),
-            read_only: self.read_only,
-        }
-    }
-
-    /// Copies into the memory already had; copies nothing large if both have the same history.
-    fn clone_from(&mut self, other: &Self) {
-        let is_alike = self.digest == other.digest && self.is_like(other);
-        // All fields, so that the compiler asks about a new one.
-        let Self {
-            geometry,
-            collection,
-            slc,
-            page_bits,
-            slots,
-            owners,
-            extents,
-            valid,
-            counts,
-            single,
-            units,
-            level_max,
-            next_unit,
-            collecting,
-            digest,
-            moved,
-            wear,
-            read_only,
-        } = other;
-        if !is_alike {
-            sparse::copy_into(&mut self.slots, slots);
-            sparse::copy_into(&mut self.owners, owners);
-            self.extents.clone_from(extents);
-            sparse::copy_into(&mut self.valid, valid);
-            self.counts.clone_from(counts);
-            self.single.clone_from(single);
-            self.units.clone_from(units);
-            self.wear.clone_from(wear);
-            self.read_only = *read_only;
-        }
-        self.geometry = *geometry;
-        self.collection = *collection;
-        self.slc = *slc;
-        self.page_bits = *page_bits;
-        self.level_max = *level_max;
-        self.next_unit = *next_unit;
-        self.collecting = *collecting;
-        self.digest = *digest;
-        self.moved = *moved;
     }
 }
 

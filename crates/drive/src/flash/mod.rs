@@ -6,6 +6,7 @@ mod channel;
 mod collection;
 mod compression;
 mod construct;
+mod copies;
 mod die;
 mod digest;
 mod errors;

@@ -248,6 +248,7 @@ impl Mapping {
     fn name_pages(&mut self, pages: u32, seed: Seed) {
         let of_map = self.slots[pages as usize..].to_vec();
         let length = self.slots.len();
+        self.changes.lose();
         // Memory that is new is zero, and only what is written of it is taken.
         self.slots = Vec::new();
         self.slots = vec![UNMAPPED; length];

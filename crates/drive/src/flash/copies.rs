@@ -1,0 +1,221 @@
+//! Copies of the map, which cost what has changed since the one before.
+
+use prefetch_index::prefetch_index;
+
+use super::mapping::Mapping;
+use crate::sparse;
+
+/// The blocks that a map may have written to since it was the same as another.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// The digest of that other; none where anything may differ.
+    since: Option<u64>,
+    blocks: Vec<u32>,
+}
+
+impl Changes {
+    fn since(digest: u64) -> Self {
+        Self { since: Some(digest), blocks: Vec::new() }
+    }
+
+    /// Notes that a block of so many in all is written from now on. Once they are many, copying everything is as quick.
+    #[inline]
+    pub fn note(&mut self, block: u32, blocks: u32) {
+        if self.since.is_some() {
+            self.blocks.push(block);
+            if self.blocks.len() > blocks as usize / 16 {
+                self.lose();
+            }
+        }
+    }
+
+    /// Anything may have changed.
+    pub fn lose(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// Entries of the map that memory is asked for together.
+const BATCH: usize = 64;
+
+impl Mapping {
+    /// Whether both are made alike, so that equal histories make equal states.
+    fn is_like(&self, other: &Self) -> bool {
+        let wear = |mapping: &Self| mapping.wear.as_ref().map(|wear| *wear.spec());
+        let made = |mapping: &Self| (mapping.geometry, mapping.collection, mapping.slc, mapping.slots.len());
+        made(self) == made(other) && wear(self) == wear(other)
+    }
+
+    /// Makes the large tables those of `other`.
+    ///
+    /// A page whose place is not that of `other` was written or moved since both were the same, and is in a block that was
+    /// opened since, or was open then: its owner is named there.
+    fn copy_tables(&mut self, other: &Self) {
+        if self.changes.since != Some(other.digest) {
+            sparse::copy_into(&mut self.slots, &other.slots);
+            sparse::copy_into(&mut self.owners, &other.owners);
+        } else {
+            let open = other.units.iter().flat_map(|unit| [unit.host.block, unit.collection.block]);
+            self.changes.blocks.extend(open);
+            self.changes.blocks.sort_unstable();
+            self.changes.blocks.dedup();
+            let Self { slots, owners, changes, .. } = self;
+            for block in &changes.blocks {
+                let first = (*block as usize) << other.page_bits;
+                let pages = first..first + other.geometry.pages_per_block as usize;
+                for written in owners[pages.clone()].chunks(BATCH) {
+                    written.iter().for_each(|page| prefetch_index(&slots[..], *page as usize));
+                    written.iter().for_each(|page| prefetch_index(&other.slots, *page as usize));
+                    for page in written {
+                        // What stands for no page has no place.
+                        if let Some(slot) = slots.get_mut(*page as usize) {
+                            *slot = other.slots[*page as usize];
+                        }
+                    }
+                }
+                owners[pages.clone()].copy_from_slice(&other.owners[pages]);
+            }
+        }
+        sparse::copy_into(&mut self.valid, &other.valid);
+    }
+}
+
+impl Clone for Mapping {
+    fn clone(&self) -> Self {
+        Self {
+            geometry: self.geometry,
+            collection: self.collection,
+            slc: self.slc,
+            page_bits: self.page_bits,
+            slots: sparse::copied(&self.slots),
+            owners: sparse::copied(&self.owners),
+            extents: self.extents.clone(),
+            valid: sparse::copied(&self.valid),
+            counts: self.counts.clone(),
+            single: self.single.clone(),
+            units: self.units.clone(),
+            level_max: self.level_max,
+            next_unit: self.next_unit,
+            collecting: self.collecting,
+            digest: self.digest,
+            moved: self.moved,
+            wear: self.wear.clone(),
+            read_only: self.read_only,
+            changes: Changes::since(self.digest),
+        }
+    }
+
+    /// Copies into the memory already had; of the large tables what differs, or nothing if both have the same history.
+    fn clone_from(&mut self, other: &Self) {
+        let is_alike = self.digest == other.digest && self.is_like(other);
+        if !self.is_like(other) {
+            self.changes.lose();
+        }
+        // All fields, so that the compiler asks about a new one.
+        let Self {
+            geometry,
+            collection,
+            slc,
+            page_bits,
+            slots: _,
+            owners: _,
+            extents,
+            valid: _,
+            counts,
+            single,
+            units,
+            level_max,
+            next_unit,
+            collecting,
+            digest,
+            moved,
+            wear,
+            read_only,
+            changes: _,
+        } = other;
+        if !is_alike {
+            self.copy_tables(other);
+            self.extents.clone_from(extents);
+            self.counts.clone_from(counts);
+            self.single.clone_from(single);
+            self.units.clone_from(units);
+            self.wear.clone_from(wear);
+            self.read_only = *read_only;
+        }
+        self.geometry = *geometry;
+        self.collection = *collection;
+        self.slc = *slc;
+        self.page_bits = *page_bits;
+        self.level_max = *level_max;
+        self.next_unit = *next_unit;
+        self.collecting = *collecting;
+        self.digest = *digest;
+        self.moved = *moved;
+        self.changes = Changes::since(*digest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use block::{Bytes, Lba, Nanos, Op, Request, Seed, Tag};
+    use testkit::Random;
+
+    use super::super::FlashDrive;
+    use crate::Drive;
+    use crate::preset::{Preset, Spec};
+
+    fn filled(kind: &str) -> FlashDrive {
+        let size = "capacity.user=96MiB&channels=2&dies_per_channel=2&pages_per_block=96&capacity.spare=40%";
+        let Spec::Flash(spec) = Preset::find(&format!("{kind}{size}")).unwrap().spec else { panic!("{kind} is flash") };
+        let mut drive = FlashDrive::new(spec);
+        drive.fill_untimed(Lba::new(0), Lba::at(spec.capacity), Bytes::from_mib(1), 100);
+        drive
+    }
+
+    fn ask(drive: &mut FlashDrive, request: Request) {
+        drive.submit(drive.now() + Nanos::from_millis(1), Tag(0), request);
+        drive.complete(Nanos::MAX);
+    }
+
+    /// Writes here and there, in order and now and then trims or forgets all.
+    fn use_a_little(drive: &mut FlashDrive, numbers: &mut Random) {
+        let sectors = drive.shape().capacity.sectors();
+        for _ in 0..numbers.below(1_500) {
+            let (at, length) = (numbers.below(sectors - 64), 1 + numbers.below(64));
+            ask(drive, Request::new(Op::Write, Lba::new(at), length as u32));
+        }
+        match numbers.below(8) {
+            0 => ask(drive, Request::new(Op::Trim, Lba::new(numbers.below(sectors / 2) / 8 * 8), 64)),
+            1 => drive.purge(),
+            2 => drive.write_untimed([Request::new(Op::Write, Lba::new(0), 512)]),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn a_copy_that_was_used_and_made_again_is_the_original_in_every_entry() {
+        for kind in ["x25-m?map.cache=4KiB&", "990-pro?slc.fixed=2MB&slc.dynamic=8MB&"] {
+            let mut original = filled(kind);
+            let mut numbers = Random::new(7);
+            let mut quick = 0;
+            for round in 0..6 {
+                let mut copy = original.clone();
+                for _ in 0..6 {
+                    use_a_little(&mut copy, &mut numbers);
+                    quick += u32::from(copy.mapping.changes.since == Some(original.mapping.digest));
+                    copy.clone_from(&original);
+                    let (mine, other) = (&*copy.mapping, &*original.mapping);
+                    assert!(mine.slots == other.slots && mine.valid == other.valid, "{kind} round {round}");
+                    assert!(mine.owners == other.owners && mine.counts == other.counts, "{kind} round {round}");
+                }
+                match round {
+                    1 if original.can_write_at_random(Bytes::from_kib(4)) => {
+                        original.write_at_random(9_000, 100, Seed::new(1))
+                    }
+                    _ => use_a_little(&mut original, &mut numbers),
+                }
+            }
+            assert!(quick > 8, "{kind}: {quick} copies were made from changes");
+        }
+    }
+}
