@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use block::Nanos;
 use serde::{Deserialize, Serialize};
 
+use super::PagePart;
 use super::operation::Lpn;
 
 /// The drive's write buffer: slots of one page each.
@@ -33,6 +34,8 @@ pub struct Partial {
     pub sectors: SectorMask,
     /// When the last of them arrived.
     pub arrived: Nanos,
+    /// Whether the others were read from flash when the first of them came.
+    pub is_complete: bool,
 }
 
 /// What a partial write brings about.
@@ -78,8 +81,16 @@ impl Buffer {
         }
     }
 
-    /// Adds sectors of `page` that arrived in a slot just acquired. `page_sectors` is how many make a page.
-    pub fn merge(&mut self, page: Lpn, first: u32, count: u32, page_sectors: u32, arrived: Nanos) -> Merged {
+    /// Whether a part of `page` waits for its rest.
+    #[inline]
+    pub fn holds(&self, page: Lpn) -> bool {
+        self.partial.iter().any(|partial| partial.page == page)
+    }
+
+    /// Adds sectors of `page` that arrived in a slot just acquired. `page_sectors` is how many make a page; it `is_complete` if
+    /// the others are here from flash.
+    pub fn merge(&mut self, piece: PagePart, page_sectors: u32, arrived: Nanos, is_complete: bool) -> Merged {
+        let PagePart { page, first, sectors: count } = piece;
         let ones = |count: u32| if count == SectorMask::BITS { SectorMask::MAX } else { (1 << count) - 1 };
         let sectors = ones(count) << first;
         if let Some(index) = self.partial.iter().position(|partial| partial.page == page) {
@@ -94,7 +105,7 @@ impl Buffer {
             return Merged::Waits;
         }
         let evicted = (self.partial.len() == self.partial_max).then(|| self.partial.remove(0));
-        self.partial.push(Partial { page, sectors, arrived });
+        self.partial.push(Partial { page, sectors, arrived, is_complete });
         evicted.map_or(Merged::Waits, Merged::Evicts)
     }
 
@@ -118,6 +129,10 @@ impl Buffer {
 mod tests {
     use super::*;
 
+    fn sector_of(page: u32, first: u32) -> PagePart {
+        PagePart { page: Lpn(page), first, sectors: 1 }
+    }
+
     #[test]
     fn a_full_buffer_waits_for_the_first_slot_to_be_free() {
         let mut buffer = Buffer::new(2, 1);
@@ -134,7 +149,7 @@ mod tests {
         let mut buffer = Buffer::new(4, 2);
         for sector in 0..8 {
             buffer.acquire();
-            let merged = buffer.merge(Lpn(5), sector, 1, 8, Nanos::ZERO);
+            let merged = buffer.merge(sector_of(5, sector), 8, Nanos::ZERO, false);
             assert_eq!(merged, if sector == 7 { Merged::Whole } else { Merged::Waits }, "sector {sector}");
         }
         assert_eq!(buffer.take_partial(), None);
@@ -145,7 +160,7 @@ mod tests {
         let mut buffer = Buffer::new(4, 2);
         let mut write = |page| {
             buffer.acquire();
-            buffer.merge(Lpn(page), 0, 1, 8, Nanos::ZERO)
+            buffer.merge(sector_of(page, 0), 8, Nanos::ZERO, false)
         };
         assert_eq!((write(1), write(2)), (Merged::Waits, Merged::Waits));
         assert!(matches!(write(3), Merged::Evicts(Partial { page: Lpn(1), .. })));

@@ -159,8 +159,10 @@ impl<'d> Writer<'d> {
         let drive = &mut *self.drive;
         if piece.sectors < drive.page_sectors {
             // The last page of a drive that ends within one: it waits for its rest, which never comes, or for the flush.
+            let is_complete = drive.spec.buffer_completes && !drive.buffer.holds(piece.page);
+            drive.nand.pages_read += u64::from(is_complete && drive.mapping.place_of(piece.page).is_some());
             drive.buffer.acquire();
-            drive.buffer.merge(piece.page, piece.first, piece.sectors, drive.page_sectors, drive.now);
+            drive.buffer.merge(piece, drive.page_sectors, drive.now, is_complete);
         } else if drive.mapping.is_read_only() {
             drive.counters.host_rejected += SECTOR.times(u64::from(drive.page_sectors));
         } else {

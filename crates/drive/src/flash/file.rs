@@ -183,6 +183,8 @@ table!(BufferTable {
     #[serde(deserialize_with = "bytes")]
     partial: Bytes,
     #[serde(default)]
+    completes: bool,
+    #[serde(default)]
     serves_reads: bool,
 });
 
@@ -486,6 +488,7 @@ impl FlashFile {
             compression: self.controller.compression_floor.map(|ppm| (ppm / 10_000) as u32),
             buffer_pages,
             buffer_partial_pages,
+            buffer_completes: self.buffer.completes,
             buffer_reads: self.buffer.serves_reads,
             geometry,
             nand,

@@ -49,6 +49,8 @@ impl FlashDrive {
         if !continues {
             done = done.max(self.journal.note(ready, self.paced(self.spec.journal)));
         }
+        // The firmware completes one page at a time.
+        let mut completed = handled;
         for (index, piece) in self.pieces(request).enumerate() {
             let slot_free = self.buffer.acquire();
             let arrived = self.link.receive(self.now, slot_free.max(ready), piece.sectors, index == 0);
@@ -59,7 +61,13 @@ impl FlashDrive {
                 self.buffer.supersede(piece.page, self.now);
                 self.program(piece.page, SectorMask::MAX, arrived);
             } else {
-                match self.buffer.merge(piece.page, piece.first, piece.sectors, self.page_sectors, arrived) {
+                let is_complete = self.spec.buffer_completes && !self.buffer.holds(piece.page);
+                if is_complete {
+                    completed = self.read_whole(completed, piece.page);
+                    self.firmware.hold(core, completed + self.paced(self.retiring(Op::Write)));
+                    done = done.max(completed);
+                }
+                match self.buffer.merge(piece, self.page_sectors, arrived, is_complete) {
                     Merged::Waits => {}
                     Merged::Whole => self.program(piece.page, SectorMask::MAX, arrived),
                     Merged::Evicts(partial) => self.complete_page(partial),
@@ -200,15 +208,21 @@ impl FlashDrive {
         }
     }
 
+    /// Reads the page that is about to be written in part, before what its die has not begun; when it is here.
+    fn read_whole(&mut self, ready: Nanos, page: Lpn) -> Nanos {
+        let place = self.mapping.place_of(page);
+        place.map_or(ready, |place| self.nand.read_first(self.now, ready, place, self.page_sectors))
+    }
+
     /// Programs a page of which only some sectors were written, after reading the others.
     pub(super) fn complete_page(&mut self, partial: Partial) {
         let ready = match self.mapping.place_of(partial.page) {
-            Some(place) => {
+            Some(place) if !partial.is_complete => {
                 let there = self.nand.read(self.now, partial.arrived.max(self.now), place, self.page_sectors);
                 self.nand.take_failure();
                 there
             }
-            None => partial.arrived,
+            _ => partial.arrived,
         };
         self.program(partial.page, partial.sectors, ready);
     }

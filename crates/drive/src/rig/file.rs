@@ -39,6 +39,12 @@ table!(HostTable {
     complete: Nanos,
     #[serde(default, deserialize_with = "some_duration")]
     interrupt: Option<Nanos>,
+    #[serde(default, deserialize_with = "some_duration")]
+    call: Option<Nanos>,
+    #[serde(default, deserialize_with = "some_duration")]
+    call_write: Option<Nanos>,
+    #[serde(default, deserialize_with = "some_bytes")]
+    chunk: Option<Bytes>,
     #[serde(default, deserialize_with = "some_rate")]
     copy: Option<Rate>,
     #[serde(default, deserialize_with = "some_bytes")]
@@ -142,6 +148,12 @@ impl RigFile {
             || format!("host.transfer is {transfer}, host.at_once {}", host.at_once.unwrap_or(u32::MAX)),
             "a transfer is whole sectors of 512 B, and one command or more is under way at once",
         )?;
+        let call_max = host.call.max(host.call_write).unwrap_or_default();
+        require(
+            call_max <= Nanos::from_millis(1) && host.chunk != Some(Bytes::ZERO),
+            || format!("host.call is up to {call_max}, host.chunk {}", host.chunk.unwrap_or_default()),
+            "a call takes 1 ms at most and moves a byte at least; leave out host.chunk for a call for each command",
+        )?;
         let controllers = self.controller.as_ref().map_or(ControllerSpec::default(), |table| ControllerSpec {
             count: table.count,
             command: table.command,
@@ -178,6 +190,9 @@ impl RigFile {
                 interrupt: host.interrupt.unwrap_or_default(),
                 queues: self.queues()?,
                 wake: self.wake()?,
+                call: host.call.unwrap_or_default(),
+                call_write: host.call_write.or(host.call).unwrap_or_default(),
+                chunk: host.chunk,
                 copy: host.copy,
                 transfer: host.transfer,
                 at_once: host.at_once.unwrap_or(u32::MAX),

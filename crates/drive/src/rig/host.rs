@@ -24,7 +24,13 @@ pub struct HostSpec {
     /// How long it takes until a processor that sleeps begins with the work of an interrupt, and, as the rare wait, for how
     /// long any processor is at something else when a command is done.
     pub wake: Option<DelaySpec>,
-    /// How fast a processor copies data, if it does: before a write is handed over, after a read is done.
+    /// What a program's call takes that reads, beside copying: the system call, the file system, the page cache.
+    pub call: Nanos,
+    /// The same of one that writes.
+    pub call_write: Nanos,
+    /// The data of a call; if none, each command has one.
+    pub chunk: Option<Bytes>,
+    /// How fast a worker copies data, if it does: before a write is handed over, after a read is done.
     pub copy: Option<Rate>,
     /// The most data that one command carries; a larger request is several commands.
     pub transfer: Option<Bytes>,
@@ -52,6 +58,18 @@ pub struct QueueSpec {
     pub polled: bool,
 }
 
+impl HostSpec {
+    /// What a program's calls take, in words; none if that is not followed.
+    pub(super) fn calls(&self) -> Option<String> {
+        let copied = self.copy.map(|rate| format!("data copied at {rate}"));
+        let each = (self.call.max(self.call_write) > Nanos::ZERO).then(|| {
+            let chunk = self.chunk.map_or("for each command".to_owned(), |chunk| format!("of {chunk}"));
+            format!("{} to read, {} to write {chunk}", self.call, self.call_write)
+        });
+        each.into_iter().chain(copied).reduce(|each, copied| format!("{each}; {copied}"))
+    }
+}
+
 impl QueueSpec {
     /// In words: with what an interrupt takes.
     pub(super) fn words(self, interrupt: Nanos) -> String {
@@ -74,6 +92,8 @@ pub struct Host {
     waiting: Vec<VecDeque<u32>>,
     /// The worker of each tag.
     workers: Vec<u32>,
+    /// When each worker is done with its calls: a program's thread makes one after the other.
+    called: Vec<Nanos>,
     wake: Option<Delay>,
     draws: Seed,
     drawn: u64,
@@ -96,6 +116,7 @@ impl Host {
             queued: vec![0; pairs],
             waiting: vec![VecDeque::new(); pairs],
             workers: Vec::new(),
+            called: Vec::new(),
             wake: spec.wake.map(Delay::new),
             draws: seed,
             drawn: 0,
@@ -133,6 +154,7 @@ impl Host {
         self.requests = 0;
         self.free.fill(Nanos::ZERO);
         self.reaping.fill(Nanos::ZERO);
+        self.called.clear();
         self.queued.fill(0);
         self.waiting.iter_mut().for_each(VecDeque::clear);
     }
@@ -148,30 +170,30 @@ impl Host {
         (self.draws, self.drawn) = (self.draws.number(seed.get()), 0);
     }
 
-    /// The processor of a tag's worker.
+    /// The worker of a tag.
     #[inline]
-    pub fn processor(&self, tag: u32) -> u32 {
-        self.workers.get(tag as usize).copied().unwrap_or(tag) % self.spec.cpus
+    pub fn worker(&self, tag: u32) -> u32 {
+        self.workers.get(tag as usize).copied().unwrap_or(tag)
     }
 
-    /// Does the work of handing over on `processor`; when it is done.
+    /// Does the work of handing over what `worker` asks; when it is done.
     #[inline]
-    pub fn submit(&mut self, now: Nanos, command: &Request, processor: u32) -> Nanos {
-        let time = self.spec.submit + self.copying(command, Op::Write);
+    pub fn submit(&mut self, now: Nanos, command: &Request, worker: u32) -> Nanos {
+        let now = self.call(now, command, Op::Write, worker);
         if self.spec.queues.is_none() {
-            return self.work(now, time);
+            return self.work(now, self.spec.submit);
         }
-        let free = &mut self.free[processor as usize];
-        *free = now.max(*free) + time;
-        self.busy += time;
+        let free = &mut self.free[(worker % self.spec.cpus) as usize];
+        *free = now.max(*free) + self.spec.submit;
+        self.busy += self.spec.submit;
         *free
     }
 
-    /// Whether there is room for a command in the queue of `processor`, which it has then; if not, it waits for some.
+    /// Whether there is room for a command in the queue of `worker`, which it has then; if not, it waits for some.
     #[inline]
-    pub fn enqueue(&mut self, command: u32, processor: u32) -> bool {
+    pub fn enqueue(&mut self, command: u32, worker: u32) -> bool {
         let Some(QueueSpec { pairs, depth, .. }) = self.spec.queues else { return true };
-        let pair = (processor % pairs) as usize;
+        let pair = (worker % self.spec.cpus % pairs) as usize;
         let has_room = self.queued[pair] < depth;
         if has_room {
             self.queued[pair] += 1;
@@ -181,21 +203,28 @@ impl Host {
         has_room
     }
 
-    /// The command that has the room now which one of `processor` leaves.
+    /// The command that has the room now which one of `worker` leaves.
     #[inline]
-    pub fn dequeue(&mut self, processor: u32) -> Option<u32> {
-        let pair = (processor % self.spec.queues?.pairs) as usize;
+    pub fn dequeue(&mut self, worker: u32) -> Option<u32> {
+        let pair = (worker % self.spec.cpus % self.spec.queues?.pairs) as usize;
         let next = self.waiting[pair].pop_front();
         self.queued[pair] -= u32::from(next.is_none());
         next
     }
 
-    /// Does the work of a command of `processor` that is done; when that is done.
+    /// Does the work of a command of `worker` that is done; when that is done.
     #[inline]
-    pub fn complete(&mut self, now: Nanos, command: &Request, processor: u32) -> Nanos {
-        let time = self.spec.complete + self.copying(command, Op::Read);
+    pub fn complete(&mut self, now: Nanos, command: &Request, worker: u32) -> Nanos {
+        let seen = self.reap(now, worker);
+        self.call(seen, command, Op::Read, worker)
+    }
+
+    /// Sees to a completion.
+    #[inline]
+    fn reap(&mut self, now: Nanos, worker: u32) -> Nanos {
+        let time = self.spec.complete;
         let Some(queues) = self.spec.queues else { return self.work(now, time) };
-        let processor = (processor % queues.pairs) as usize;
+        let processor = (worker % self.spec.cpus % queues.pairs) as usize;
         let (wait, free) = (self.draw(), self.free[processor]);
         let (from, interrupt) = if queues.polled || now < self.reaping[processor] {
             (now.max(free), Nanos::ZERO)
@@ -208,6 +237,38 @@ impl Host {
         (self.free[processor], self.reaping[processor]) = (end, end);
         self.busy += interrupt + time;
         end
+    }
+
+    /// Makes the calls of `worker` that a command of this kind stands for, one after the other; when they are done.
+    #[inline]
+    fn call(&mut self, now: Nanos, command: &Request, op: Op, worker: u32) -> Nanos {
+        let time = if command.op == op { self.calling(command) } else { Nanos::ZERO };
+        if time == Nanos::ZERO {
+            return now;
+        }
+        let worker = worker as usize;
+        if self.called.len() <= worker {
+            self.called.resize(worker + 1, Nanos::ZERO);
+        }
+        let from = now.max(self.called[worker]);
+        let end = match self.spec.queues {
+            None => self.work(from, time),
+            Some(_) => {
+                let free = &mut self.free[worker % self.spec.cpus as usize];
+                *free = from.max(*free) + time;
+                self.busy += time;
+                *free
+            }
+        };
+        self.called[worker] = end;
+        end
+    }
+
+    /// What the calls of a read or write take that move its data.
+    fn calling(&self, command: &Request) -> Nanos {
+        let each = if command.op == Op::Write { self.spec.call_write } else { self.spec.call };
+        let calls = self.spec.chunk.map_or(1, |chunk| command.bytes().get().div_ceil(chunk.get()));
+        each.times(calls) + self.spec.copy.map_or(Nanos::ZERO, |rate| rate.time_for(command.bytes()))
     }
 
     #[inline]
@@ -224,13 +285,6 @@ impl Host {
         let is_polling = self.spec.queues.is_some_and(|queues| queues.polled);
         let busy = if is_polling { self.busy.max(active) } else { self.busy };
         self.spec.idle.over(now) + self.spec.active.over(active) + self.spec.cpu.over(busy)
-    }
-
-    fn copying(&self, command: &Request, op: Op) -> Nanos {
-        match self.spec.copy {
-            Some(rate) if command.op == op => rate.time_for(command.bytes()),
-            _ => Nanos::ZERO,
-        }
     }
 
     #[inline]

@@ -59,6 +59,7 @@ impl RigSpec {
             ("host", format!("{} CPUs, {} + {} per command {transfer}", host.cpus, host.submit, host.complete)),
         ];
         facts.extend(host.queues.map(|queues| ("queues", queues.words(host.interrupt))));
+        facts.extend(host.calls().map(|calls| ("calls", calls)));
         facts.extend(host.wake.map(|wake| ("wake-up", wake.words())));
         if controllers.count > 0 {
             let bandwidth = controllers.bandwidth.map_or("no limit".to_owned(), |rate| rate.to_string());
@@ -113,8 +114,7 @@ struct RigRequest {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct RigCommand {
     flight: u32,
-    /// Of its worker.
-    processor: u32,
+    worker: u32,
     request: Request,
 }
 
@@ -226,14 +226,14 @@ impl Rig {
         flight.rest.lba = request.end();
         flight.rest.sectors -= request.sectors;
         flight.under_way += 1;
-        let processor = self.host.processor(flight.tag.0);
-        self.commands.put(RigCommand { flight: number, processor, request })
+        let worker = self.host.worker(flight.tag.0);
+        self.commands.put(RigCommand { flight: number, worker, request })
     }
 
     /// Has a processor hand a command over.
     fn begin(&mut self, now: Nanos, command: u32) {
-        let RigCommand { request, processor, .. } = *self.commands.at(command);
-        let at = self.host.submit(now, &request, processor);
+        let RigCommand { request, worker, .. } = *self.commands.at(command);
+        let at = self.host.submit(now, &request, worker);
         match at > now {
             true => self.agenda.note(at, RigEvent::HandedOver(command)),
             false => self.hand_over(now, command),
@@ -242,8 +242,8 @@ impl Rig {
 
     #[inline]
     fn hand_over(&mut self, at: Nanos, command: u32) {
-        let processor = self.commands.at(command).processor;
-        if self.host.enqueue(command, processor) {
+        let worker = self.commands.at(command).worker;
+        if self.host.enqueue(command, worker) {
             self.pass_on(at, command);
         }
     }
@@ -257,10 +257,10 @@ impl Rig {
 
     /// A command is done at `now`; its request is when a processor has seen to that of every command.
     fn finish(&mut self, now: Nanos, command: u32, status: Status) {
-        let RigCommand { flight: number, request, processor } = *self.commands.at(command);
+        let RigCommand { flight: number, request, worker } = *self.commands.at(command);
         self.commands.free(command);
-        let end = self.host.complete(now, &request, processor);
-        if let Some(next) = self.host.dequeue(processor) {
+        let end = self.host.complete(now, &request, worker);
+        if let Some(next) = self.host.dequeue(worker) {
             self.agenda.note(end, RigEvent::Room(next));
         }
         let flight = self.flights.at(number);
