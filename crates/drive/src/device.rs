@@ -152,7 +152,9 @@ impl Device {
         match self {
             Self::Flash(drive) => change(drive),
             Self::Rig(rig) => rig.change_only_drive(|drive| drive.change_only_flash(change)),
-            Self::Disk(_) | Self::Dram(_) | Self::Pcm(_) | Self::Hybrid(_) => panic!("only flash is written without time"),
+            Self::Disk(_) | Self::Dram(_) | Self::Pcm(_) | Self::Hybrid(_) => {
+                panic!("only flash is written without time")
+            }
         }
     }
 }

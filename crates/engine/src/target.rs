@@ -154,7 +154,7 @@ impl Target {
         match op {
             Op::Flush => return Ok(Request { lba: *written, ..request }),
             Op::Write => *written = lba,
-            Op::Read | Op::Trim => {}
+            Op::Read | Op::Trim | Op::Append | Op::Zone(_) => {}
         }
         let part = self.part_at(lba.offset());
         if request.end().offset() <= part.end() {

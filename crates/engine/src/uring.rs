@@ -169,7 +169,7 @@ impl<'f> Ring<'f> {
             Op::Read => self.pushed[0] += 1,
             Op::Write => self.pushed[1] += 1,
             Op::Trim => self.pushed[2] += 1,
-            Op::Flush => {}
+            Op::Flush | Op::Append | Op::Zone(_) => {}
         }
         if let Some(most) = self.batch.submit {
             self.unsubmitted += 1;

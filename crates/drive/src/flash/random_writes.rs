@@ -9,9 +9,10 @@
 //! Nearly all of what a write costs otherwise is the map's table, in which the pages that collection moves lie scattered:
 //! here it is written once, at the end.
 
-use block::{Bytes, Lba, Nanos, Op, Seed};
+use block::{Bytes, Lba, Nanos, Seed};
 use prefetch_index::prefetch_index;
 
+use super::buffer::SectorMask;
 use super::construct::Writer;
 use super::extents::Extents;
 use super::geometry::Geometry;
@@ -101,8 +102,7 @@ impl FlashDrive {
             done += 1;
         }
         let page = drive.spec.geometry.page;
-        drive.counters.requests[Op::Write as usize] += writes;
-        drive.counters.host_written += page.times(writes);
+        drive.counters.count_writes(Lba::new(0), Lba::at(page.times(writes)), page);
         drive.counters.host_rejected += page.times(writes - done);
         drive.written_to = Lba::new(u64::MAX);
         drive.mapping.name_pages(drive.map_base, seed.split("names"));
@@ -278,7 +278,7 @@ impl Mapping {
         (host.next - filled..host.next)
             .map(|page| host.block << self.page_bits | page)
             .filter(|slot| self.valid[(slot >> 6) as usize] >> (slot & 63) & 1 == 1)
-            .map(|slot| BufferedPage { page: Lpn(self.owners[slot as usize]), sectors: u64::MAX, is_kept: true })
+            .map(|slot| BufferedPage { page: Lpn(self.owners[slot as usize]), sectors: SectorMask::MAX, is_kept: true })
             .collect()
     }
 }

@@ -211,7 +211,9 @@ impl FlashDrive {
     /// Reads the page that is about to be written in part, before what its die has not begun; when it is here.
     fn read_whole(&mut self, ready: Nanos, page: Lpn) -> Nanos {
         let place = self.mapping.place_of(page);
-        place.map_or(ready, |place| self.nand.read_first(self.now, ready, place, self.page_sectors))
+        let there = place.map_or(ready, |place| self.nand.read_first(self.now, ready, place, self.page_sectors));
+        self.nand.take_failure();
+        there
     }
 
     /// Programs a page of which only some sectors were written, after reading the others.

@@ -4,7 +4,7 @@ mod file;
 mod spec;
 mod translation;
 
-use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Tag};
+use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Status, Tag};
 pub(crate) use file::HybridFile;
 use serde::{Deserialize, Serialize};
 pub use spec::HybridSpec;
@@ -108,11 +108,15 @@ impl HybridDrive {
         let at = match request.op {
             Op::Read => self.read(ready, request),
             Op::Write => self.write(ready, request),
-            Op::Trim | Op::Flush => self.link.send(now, ready, 0, true),
+            Op::Trim | Op::Flush | Op::Append | Op::Zone(_) => self.link.send(now, ready, 0, true),
+        };
+        let status = match request.op {
+            Op::Append | Op::Zone(_) => Status::InvalidOpcode,
+            Op::Read | Op::Write | Op::Trim | Op::Flush => Status::Success,
         };
         self.counters.count(&request);
         self.meter.end(at);
-        self.queue.take(Completion { at, tag });
+        self.queue.take(Completion { at, tag, status });
     }
 
     /// A request cut at pages: the page, and how many of its sectors.

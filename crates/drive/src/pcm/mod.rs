@@ -5,7 +5,7 @@ mod levelling;
 mod media;
 mod spec;
 
-use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Status, Tag};
 use file::PIECE;
 pub(crate) use file::PcmFile;
 use levelling::StartGap;
@@ -93,11 +93,15 @@ impl PcmDrive {
         let at = match request.op {
             Op::Read => self.read(ready, request),
             Op::Write => self.write(ready, request),
-            Op::Trim | Op::Flush => self.link.send(now, ready, 0, true),
+            Op::Trim | Op::Flush | Op::Append | Op::Zone(_) => self.link.send(now, ready, 0, true),
+        };
+        let status = match request.op {
+            Op::Append | Op::Zone(_) => Status::InvalidOpcode,
+            Op::Read | Op::Write | Op::Trim | Op::Flush => Status::Success,
         };
         self.counters.count(&request);
         self.meter.end(at);
-        self.queue.take(Completion { at, tag });
+        self.queue.take(Completion { at, tag, status });
     }
 
     /// What the firmware takes for a command, this time.

@@ -240,7 +240,7 @@ impl Preset {
             Spec::Flash(spec) => spec.zones,
             Spec::Rig(spec) => spec.member.zones(),
             Spec::Disk(spec) => spec.zones,
-            Spec::Dram(_) => None,
+            Spec::Dram(_) | Spec::Pcm(_) | Spec::Hybrid(_) => None,
         }
     }
 
