@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use block::Seed;
 use drive::preset::DriveName;
 use lab::calibrate::{
-    CalibrateError, Calibration, CalibrationRequest, Fitted, Parameter, ParameterError, calibrate, parse_list,
+    CalibrateError, Calibration, CalibrationRequest, FamilyRequest, Fitted, Parameter, ParameterError, Search, calibrate,
+    calibrate_family, parse_list,
 };
-use lab::replicate::{Tally, catalog};
+use lab::replicate::{Tally, catalog, qos};
 
+use super::prediction;
 use crate::failure::Failure;
 use crate::number;
 use crate::outputs;
@@ -18,10 +20,13 @@ use crate::terminal::say;
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// The drive or rig to fit: a name of `assay drives`, with changes after a `?`
-    drive: String,
+    /// The drive or rig to fit: a name of `assay drives`, with changes after a `?`; with `--figures qos` several drives,
+    /// which share what is fitted
+    #[arg(value_name = "DRIVE", required = true)]
+    drives: Vec<String>,
 
-    /// The review to fit to: a name of `assay replicate`, or the file of its figures
+    /// The review to fit to: a name of `assay replicate`, or the file of its figures; `qos` for the published latencies
+    /// and rates of single drives
     #[arg(long, value_name = "REVIEW|FILE")]
     figures: String,
 
@@ -34,7 +39,16 @@ pub struct Arguments {
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
 
-    /// The file for the fitted drive [default: DRIVE-fitted.toml]
+    /// With `--figures qos`: runs of a tenth of their time; tails are not resolved
+    #[arg(long)]
+    quick: bool,
+
+    /// With `--figures qos`: blocks of each flash plane that drives are scaled down to [default: 48 to 96, and 8 GiB at least]
+    #[arg(long, value_name = "COUNT", value_parser = number::within::<u32>(16..=1_000_000))]
+    blocks: Option<u32>,
+
+    /// The file for the fitted drive, or for the class of what several drives share [default: DRIVE-fitted.toml, of the first
+    /// drive]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -57,19 +71,31 @@ fn parameters(text: &str) -> Result<List, ParameterError> {
 
 /// Fits the drive, tells what was found and writes its file.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let base = arguments.drive.strip_prefix("sim:").unwrap_or(&arguments.drive);
-    let base = DriveName::read(base).map_err(CalibrateError::from)?.base;
+    let named = |drive: &String| drive.strip_prefix("sim:").unwrap_or(drive).to_owned();
+    let drives: Vec<String> = arguments.drives.iter().map(named).collect();
+    let base = DriveName::read(&drives[0]).map_err(CalibrateError::from)?.base;
     let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{base}-fitted.toml")));
-    let mut output = outputs::at(&path)?;
-    let review = catalog::find(&arguments.figures)?;
-    let request = CalibrationRequest {
-        drive: arguments.drive.strip_prefix("sim:").unwrap_or(&arguments.drive).to_owned(),
+        let mut output = outputs::at(&path)?;
+    let search = Search {
         parameters: arguments.parameters.clone().map(|list| list.0).unwrap_or_default(),
         only: arguments.only.clone(),
         seed: Seed::new(arguments.seed),
         rounds: arguments.rounds,
     };
-    let done = with_bar(|watch| calibrate(&review, &request, watch))?;
+    let done = if arguments.figures == prediction::NAME {
+        let request = FamilyRequest { drives, search, is_quick: arguments.quick, blocks: arguments.blocks };
+        with_bar(|watch| calibrate_family(qos::builtin(), &request, watch))?
+    } else {
+        let [drive] = <[String; 1]>::try_from(drives).map_err(|drives| {
+            let said = format!("{} drives cannot be fitted to a review at once; give one, or --figures qos", drives.len());
+            Failure::usage(said)
+        })?;
+        if arguments.quick || arguments.blocks.is_some() {
+            return Err(Failure::usage("--quick and --blocks belong to `--figures qos`; leave them out"));
+        }
+        let review = catalog::find(&arguments.figures)?;
+        with_bar(|watch| calibrate(&review, &CalibrationRequest { drive, search }, watch))?
+    };
     say(&told(&done))?;
     output.write(done.text.as_bytes()).map_err(Failure::failed)?;
     say(&format!("\nDrive: {}\n", std::path::absolute(&path).unwrap_or(path).display()))

@@ -8,6 +8,7 @@ use super::candidates::NOT_CLOSED;
 use super::geometry::{Geometry, Unit};
 use super::mapping::{EveryPage, Followed, Mapping, PageSource};
 use super::operation::{FlashOp, Moved};
+use super::pacing::PacingSpec;
 
 /// Which block is emptied next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,9 +36,9 @@ pub struct CollectionSpec {
     /// Units that empty a block at the same time; zero for all. One that has no more than `START_MIN`
     /// free blocks does not wait for others.
     pub at_once: u32,
-    /// The pace at which writes are taken while blocks are emptied, in millionths of the time that the flash needs for them
-    /// and their moves; as they come, if none.
-    pub pacing: Option<u32>,
+    /// The pace at which writes are taken while blocks are emptied; as they come, if none. Where there is one, moves are
+    /// spread evenly over the host's writes as well; otherwise the pages moved for each are rounded up.
+    pub pacing: Option<PacingSpec>,
     /// What is done while the host asks nothing.
     pub idle: Option<IdleSpec>,
 }
@@ -64,6 +65,9 @@ pub const START_MIN: u32 = 2;
 /// Pages at most of a block that moves for the sake of even wear, for each page that the host writes.
 const LEVELLING_PACE: u32 = 16;
 
+/// A page, as the pace of collection is kept.
+const PACE_UNIT: u32 = 1 << 8;
+
 /// How much faster blocks are emptied to make up for one that went bad.
 const HURRY: u32 = 4;
 
@@ -73,8 +77,10 @@ pub struct Victim {
     block: u32,
     /// The pages before this one have been dealt with.
     next: u32,
-    /// Pages to move for each page that the host writes.
+    /// Pages to move for each page that the host writes, in 2⁻⁸.
     pace: u32,
+    /// What is owed of a page, in 2⁻⁸.
+    owed: u32,
 }
 
 impl Mapping {
@@ -86,8 +92,13 @@ impl Mapping {
         if state.victim.is_none() && state.free.len() <= self.collection.start as usize {
             self.begin(unit);
         }
-        if let Some(victim) = self.units[unit.0 as usize].victim {
-            self.move_pages(unit, victim, victim.pace, plan, followed);
+        if let Some(victim) = &mut self.units[unit.0 as usize].victim {
+            let due = victim.owed + victim.pace;
+            if due & (PACE_UNIT - 1) != victim.owed {
+                victim.owed = due & (PACE_UNIT - 1);
+            }
+            let victim = *victim;
+            self.move_pages(unit, victim, due / PACE_UNIT, plan, followed);
         }
     }
 
@@ -142,16 +153,18 @@ impl Mapping {
             return;
         }
         // The host takes up a block with as many pages as fit in those it opens while there are few.
-        let pace = (valid * pages).div_ceil(gain * self.host_block_pages()).max(1);
+        let unit_of_pace = if self.collection.pacing.is_some() { u64::from(PACE_UNIT) } else { 1 };
+        let (moves, room) = (u64::from(valid * pages) * unit_of_pace, u64::from(gain * self.host_block_pages()));
+        let pace = (moves.div_ceil(room).max(1) * u64::from(PACE_UNIT) / unit_of_pace) as u32;
         self.empty(unit, block, if self.is_short(unit) { pace * HURRY } else { pace });
     }
 
-    /// Makes a closed block the unit's victim, to be emptied by `pace` pages for each that the host writes.
+    /// Makes a closed block the unit's victim, to be emptied by so many 2⁻⁸ pages for each that the host writes.
     fn empty(&mut self, unit: Unit, block: u32, pace: u32) {
         self.counts[block as usize] |= NOT_CLOSED;
         self.collecting += 1;
         self.write_out(unit, block);
-        self.units[unit.0 as usize].victim = Some(Victim { block, next: 0, pace });
+        self.units[unit.0 as usize].victim = Some(Victim { block, next: 0, pace, owed: 0 });
     }
 
     /// Moves the data of a block that has become hard to read, a flash page of it for each read of its unit that is hard, and
@@ -163,7 +176,7 @@ impl Mapping {
         if idle && self.is_closed(block) && !self.read_only {
             let blocks = self.geometry.blocks_per_plane;
             self.units[unit.0 as usize].candidates.remove(block - unit.0 * blocks);
-            self.empty(unit, block, LEVELLING_PACE);
+            self.empty(unit, block, LEVELLING_PACE * PACE_UNIT);
         }
         if let Some(victim) = self.units[unit.0 as usize].victim {
             self.move_pages(unit, victim, self.geometry.program_pages, plan, EveryPage);

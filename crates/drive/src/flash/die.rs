@@ -6,12 +6,15 @@ use block::Nanos;
 use serde::{Deserialize, Serialize};
 
 use super::geometry::Unit;
+use crate::draw::{Draws, exponential};
 
 /// How a die lets the host's reads go before what it is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuspendSpec {
     /// A program is suspended at the end of a step of this length: pulses and verifies that are not broken off.
     pub program_step: Nanos,
+    /// Whether steps are of exponentially distributed length, and those their means; otherwise all are alike.
+    pub exponential: bool,
     /// The same for an erase.
     pub erase_step: Nanos,
     /// From the end of a step until the array can read.
@@ -96,11 +99,11 @@ impl Die {
         }
     }
 
-    /// Finds when a read that is there from `ready` on has its turn.
-    pub fn turn(&mut self, suspend: &SuspendSpec, ready: Nanos) -> Turn {
+    /// Finds when a read that is there from `ready` on has its turn; `draws` are for steps that are not alike.
+    pub fn turn(&mut self, suspend: &SuspendSpec, draws: &mut Draws, ready: Nanos) -> Turn {
         let at = ready.max(self.reads_until);
         let follows = ready <= self.reads_until;
-        self.schedule.turn(suspend, at, follows)
+        self.schedule.turn(suspend, draws, at, follows)
     }
 
     /// Notes that the read that had this turn was done at `done`: the rest goes on then.
@@ -141,7 +144,7 @@ impl Schedule {
         }
     }
 
-    fn turn(&mut self, suspend: &SuspendSpec, at: Nanos, follows: bool) -> Turn {
+    fn turn(&mut self, suspend: &SuspendSpec, draws: &mut Draws, at: Nanos, follows: bool) -> Turn {
         self.forget(at);
         let suspended = follows && self.suspended;
         self.suspended = false;
@@ -161,8 +164,13 @@ impl Schedule {
             OperationKind::Program => suspend.program_step,
             OperationKind::Erase => suspend.erase_step,
         };
-        let into = Nanos::from_nanos((at - begins).as_nanos() % step.as_nanos().max(1));
-        let stops = if into == Nanos::ZERO { at } else { at + (step - into) };
+        let stops = match first.kind {
+            OperationKind::Program | OperationKind::Erase if suspend.exponential => {
+                // What is left of such a step is distributed as all of it.
+                at + exponential(draws.draw()).of(step)
+            }
+            _ => at + left_of(step, at - begins),
+        };
         match first.kind {
             OperationKind::Reads(_) if stops < ends => return Turn { start: stops, stopped: Some(stops), ..free },
             OperationKind::Program | OperationKind::Erase
@@ -181,12 +189,21 @@ impl Schedule {
     }
 }
 
+/// What is left of the step under way, of steps that are alike, after so long.
+fn left_of(step: Nanos, after: Nanos) -> Nanos {
+    let into = after.as_nanos() % step.as_nanos().max(1);
+    Nanos::from_nanos(if into == 0 { 0 } else { step.as_nanos() - into })
+}
+
 #[cfg(test)]
 mod tests {
+    use block::Seed;
+
     use super::*;
 
     const SUSPEND: SuspendSpec = SuspendSpec {
         program_step: Nanos::from_micros(50),
+        exponential: false,
         erase_step: Nanos::from_micros(500),
         latency: Nanos::from_micros(20),
         resume: Nanos::from_micros(10),
@@ -212,7 +229,7 @@ mod tests {
 
     /// When a read of 60 µs that is there from `ready` on begins.
     fn read(die: &mut Die, ready: u64) -> u64 {
-        let turn = die.turn(&SUSPEND, us(ready));
+        let turn = die.turn(&SUSPEND, &mut Draws::new(Seed::new(1)), us(ready));
         die.resume(turn, turn.start + us(60));
         turn.start.as_nanos() / 1000
     }
@@ -252,6 +269,27 @@ mod tests {
         assert_eq!(read(&mut die, 480), 480);
         assert_eq!(die.free, us(1140));
         assert_eq!(read(&mut die, 5000), 5000);
+    }
+
+    /// Reads of a program that has long to go: half wait for less than the mean times ln 2, one in a hundred for more than
+    /// the mean times ln 100.
+    #[test]
+    fn exponential_steps_are_waited_for_as_long_wherever_the_program_is() {
+        let spec = SuspendSpec { exponential: true, ..SUSPEND };
+        let mut draws = Draws::new(Seed::new(5));
+        let mut waits: Vec<u64> = (0..10_000)
+            .map(|number| {
+                let mut die = Die::new(0, 0);
+                die.schedule.add(Nanos::ZERO, OperationKind::Program, Nanos::ZERO, us(100_000));
+                let ready = us(number);
+                (die.turn(&spec, &mut draws, ready).start - ready).as_nanos() - 20_000
+            })
+            .collect();
+        waits.sort_unstable();
+        for (share, wanted) in [(0.5, 50_000.0 * 2.0_f64.ln()), (0.99, 50_000.0 * 100.0_f64.ln())] {
+            let found = waits[(waits.len() as f64 * share) as usize] as f64;
+            assert!((found / wanted - 1.0).abs() < 0.06, "{share}: {found} ns, {wanted} wanted");
+        }
     }
 
     #[test]

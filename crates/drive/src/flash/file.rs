@@ -12,7 +12,7 @@ use super::collection::START_MIN;
 use super::retirement::WORN_START_MIN;
 use super::{
     CellTimes, CollectionPolicy, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandBehaviour, NandTimes,
-    PAGE_TYPES_MAX, PageTypes, SlcSpec, TablesSpec,
+    PAGE_TYPES_MAX, PacingSpec, PageTypes, SlcSpec, TablesSpec,
 };
 use crate::draw::{Factor, Spread};
 use crate::preset::fields::Table;
@@ -108,6 +108,7 @@ table!(CollectionTable {
     at_once: Option<u32>,
     #[serde(default, deserialize_with = "some_share")]
     pacing: Option<u64>,
+    burst: Option<u32>,
     #[serde(default, deserialize_with = "some_duration")]
     idle_after: Option<Nanos>,
     idle_free: Option<u32>,
@@ -270,6 +271,11 @@ impl CollectionTable {
             || format!("gc.pacing is {} millionths", self.pacing.unwrap_or_default()),
             "writes are taken at 10% to 1000% of the time that the flash needs for them",
         )?;
+        require(
+            self.burst.is_none_or(|burst| burst <= 1_000_000 && self.pacing.is_some()),
+            || format!("gc.burst is {} and gc.pacing {:?}", self.burst.unwrap_or_default(), self.pacing),
+            "writes that are paced may come at most 1,000,000 pages early; give gc.pacing, or leave gc.burst out",
+        )?;
         let policy = match self.policy {
             PolicyName::Greedy => CollectionPolicy::Greedy,
             PolicyName::Fifo => CollectionPolicy::Fifo,
@@ -282,7 +288,9 @@ impl CollectionTable {
             policy,
             start,
             at_once: self.at_once.unwrap_or(0),
-            pacing: self.pacing.map(|share| share as u32),
+            pacing: self
+                .pacing
+                .map(|share| PacingSpec { share: share as u32, burst: self.burst.unwrap_or_default() }),
             idle,
         })
     }

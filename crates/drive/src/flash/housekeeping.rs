@@ -14,10 +14,13 @@ pub struct ChoreSpec {
     pub every: Option<Nanos>,
     /// How long it takes, in the mean.
     pub length: Nanos,
+    /// How much longer for each mebibyte that the host has written since the last one. What this comes to is done beside
+    /// writes that are paced, which then do not wait for it.
+    pub length_per_mib: Nanos,
     /// The standard deviation of that, in millionths of it.
     pub deviation: u32,
-    /// Whether reads wait as well as writes.
-    pub holds_reads: bool,
+    /// For how much of it reads wait as well as writes, in millionths.
+    pub reads_held: u32,
 }
 
 /// Chores that a drive may have.
@@ -40,6 +43,8 @@ struct Chore {
     due: Nanos,
     /// When the last one is over.
     until: Nanos,
+    /// When it no longer holds reads.
+    reads_until: Nanos,
 }
 
 impl Housekeeping {
@@ -54,6 +59,7 @@ impl Housekeeping {
                 length: Spread::new(u64::from(spec.deviation)),
                 written: Bytes::ZERO,
                 until: Nanos::ZERO,
+                reads_until: Nanos::ZERO,
                 spec,
             }
         });
@@ -65,9 +71,9 @@ impl Housekeeping {
         self.draws.join(seed);
     }
 
-    /// When a command that is there at `now` can begin.
+    /// When a command that is there at `now` can begin; `is_paced` if writes are being taken at the pace of the flash.
     #[inline]
-    pub fn begin(&mut self, now: Nanos, op: Op, bytes: Bytes) -> Nanos {
+    pub fn begin(&mut self, now: Nanos, op: Op, bytes: Bytes, is_paced: bool) -> Nanos {
         let mut start = now;
         for chore in &mut self.chores {
             if let Some(every) = chore.spec.every.filter(|_| now >= chore.due) {
@@ -75,25 +81,35 @@ impl Housekeeping {
                 let missed = (now - chore.due).as_nanos() / every.as_nanos().max(1);
                 let began = chore.due + every.times(missed);
                 chore.due = began + every;
-                chore.until = began + chore.length.factor(self.draws.draw()).of(chore.spec.length);
+                chore.hold(began, &mut self.draws, is_paced);
+                chore.written = Bytes::ZERO;
             }
-            if let Some(each) = chore.spec.written.filter(|_| op == Op::Write) {
+            if op == Op::Write {
                 chore.written += bytes;
-                if chore.written >= each {
+                if let Some(each) = chore.spec.written.filter(|&each| chore.written >= each) {
+                    chore.hold(now.max(chore.until), &mut self.draws, is_paced);
                     chore.written = Bytes::new(chore.written.get() % each.get().max(1));
-                    chore.until = now.max(chore.until) + chore.length.factor(self.draws.draw()).of(chore.spec.length);
                 }
             }
-            if chore.spec.holds_reads || op != Op::Read {
-                start = start.max(chore.until);
-            }
+            start = start.max(if op == Op::Read { chore.reads_until } else { chore.until });
         }
         start
     }
 
     /// Power was cut: what was under way is over.
     pub fn restart(&mut self) {
-        self.chores.iter_mut().for_each(|chore| chore.until = Nanos::ZERO);
+        self.chores.iter_mut().for_each(|chore| (chore.until, chore.reads_until) = (Nanos::ZERO, Nanos::ZERO));
+    }
+}
+
+impl Chore {
+    /// Has commands wait for one that begins at `from`.
+    fn hold(&mut self, from: Nanos, draws: &mut Draws, is_paced: bool) {
+        let written = if is_paced { 0 } else { self.written.get() };
+        let longer = Nanos::from_nanos((self.spec.length_per_mib.as_nanos() * (written >> 12)) >> 8);
+        let length = self.length.factor(draws.draw()).of(self.spec.length + longer);
+        self.until = from + length;
+        self.reads_until = from + Nanos::from_nanos(length.as_nanos() * u64::from(self.spec.reads_held) / 1_000_000);
     }
 }
 
@@ -101,8 +117,14 @@ impl Housekeeping {
 mod tests {
     use super::*;
 
-    const CHORE: ChoreSpec =
-        ChoreSpec { written: None, every: None, length: Nanos::from_millis(2), deviation: 0, holds_reads: false };
+    const CHORE: ChoreSpec = ChoreSpec {
+        written: None,
+        every: None,
+        length: Nanos::from_millis(2),
+        length_per_mib: Nanos::ZERO,
+        deviation: 0,
+        reads_held: 0,
+    };
 
     fn drive(specs: &[ChoreSpec]) -> Housekeeping {
         Housekeeping::new(std::array::from_fn(|index| specs.get(index).copied()), Seed::new(1))
@@ -114,13 +136,13 @@ mod tests {
         let mut waits = 0;
         for index in 0..2_560 {
             let now = Nanos::from_millis(index * 10);
-            let start = drive.begin(now, Op::Write, Bytes::from_kib(4));
+            let start = drive.begin(now, Op::Write, Bytes::from_kib(4), false);
             if start > now {
                 waits += 1;
                 assert_eq!(start, now + CHORE.length);
                 let soon = now + Nanos::from_millis(1);
-                assert_eq!(drive.begin(soon, Op::Read, Bytes::from_kib(4)), soon, "reads go on");
-                assert_eq!(drive.begin(soon, Op::Flush, Bytes::ZERO), start);
+                assert_eq!(drive.begin(soon, Op::Read, Bytes::from_kib(4), false), soon, "reads go on");
+                assert_eq!(drive.begin(soon, Op::Flush, Bytes::ZERO, false), start);
             }
         }
         assert_eq!(waits, 10, "of ten mebibytes");
@@ -129,11 +151,11 @@ mod tests {
     #[test]
     fn with_time_a_share_of_commands_waits_as_long_as_the_chore_is() {
         let every = Nanos::from_millis(50);
-        let mut drive = drive(&[ChoreSpec { every: Some(every), holds_reads: true, deviation: 300_000, ..CHORE }]);
+        let mut drive = drive(&[ChoreSpec { every: Some(every), reads_held: 1_000_000, deviation: 300_000, ..CHORE }]);
         let (mut waiting, mut longest) = (0, Nanos::ZERO);
         for index in 0..200_000 {
             let now = Nanos::from_micros(index * 100);
-            let wait = drive.begin(now, Op::Read, Bytes::from_kib(4)) - now;
+            let wait = drive.begin(now, Op::Read, Bytes::from_kib(4), false) - now;
             waiting += u32::from(wait > Nanos::ZERO);
             longest = longest.max(wait);
         }
@@ -145,10 +167,26 @@ mod tests {
     #[test]
     fn after_a_long_rest_one_chore_at_most_is_in_the_way() {
         let every = Nanos::from_millis(50);
-        let mut drive = drive(&[ChoreSpec { every: Some(every), holds_reads: true, ..CHORE }]);
+        let mut drive = drive(&[ChoreSpec { every: Some(every), reads_held: 1_000_000, ..CHORE }]);
         for hour in 1..100 {
             let now = Nanos::from_secs(3_600 * hour);
-            assert!(drive.begin(now, Op::Read, Bytes::from_kib(4)) <= now + CHORE.length);
+            assert!(drive.begin(now, Op::Read, Bytes::from_kib(4), false) <= now + CHORE.length);
+        }
+    }
+
+    /// A millisecond for each MiB: 64 MiB between two hold writes for 66 ms and reads for half of that, unless writes are paced.
+    #[test]
+    fn the_more_was_written_the_longer_it_takes_unless_writes_are_paced() {
+        for (is_paced, length) in [(false, 66), (true, 2)] {
+            let each = Some(Bytes::from_mib(64));
+            let spec = ChoreSpec { written: each, length_per_mib: Nanos::from_millis(1), reads_held: 500_000, ..CHORE };
+            let mut drive = drive(&[spec]);
+            let write = |drive: &mut Housekeeping, now| drive.begin(now, Op::Write, Bytes::from_mib(1), is_paced);
+            assert!((0..63).all(|_| write(&mut drive, Nanos::ZERO) == Nanos::ZERO));
+            assert_eq!(write(&mut drive, Nanos::ZERO), Nanos::from_millis(length));
+            let read = drive.begin(Nanos::ZERO, Op::Read, Bytes::from_kib(4), is_paced);
+            assert_eq!(read, Nanos::from_millis(length / 2));
+            assert_eq!(write(&mut drive, Nanos::from_millis(100)), Nanos::from_millis(100), "it begins anew");
         }
     }
 }

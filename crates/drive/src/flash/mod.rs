@@ -59,6 +59,7 @@ use nand::Nand;
 pub use nand::{CellTimes, NandBehaviour, NandTimes};
 use operation::{FlashOp, Lpn};
 use pacing::Pacing;
+pub use pacing::PacingSpec;
 pub use pages::{PAGE_TYPES_MAX, PageTypes};
 use power_cut::{BufferedPage, Unsettled};
 use read_ahead::ReadAhead;
@@ -161,7 +162,7 @@ impl FlashDrive {
             firmware: Firmware::new(spec.cores),
             pace_draws: Draws::new(seed.split("firmware")),
             housekeeping: Housekeeping::new(spec.chores, seed.split("housekeeping")),
-            pacing: spec.collection.pacing.map(|share| Pacing::new(share, &spec.geometry, &spec.nand)),
+            pacing: spec.collection.pacing.map(|pacing| Pacing::new(pacing, &spec.geometry, &spec.nand)),
             journal: Journal::default(),
             read_ahead: ReadAhead::new(spec.read_ahead),
             compression: spec.compression.map(Compression::new),
@@ -229,7 +230,7 @@ impl FlashDrive {
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.warm_up(now);
         let awake = now + self.meter.begin(now);
-        let (core, start) = self.firmware.begin(self.housekeeping.begin(awake, request.op, request.bytes()));
+        let (core, start) = self.firmware.begin(self.housekeeping.begin(awake, request.op, request.bytes(), self.is_paced(now)));
         let command = self.commanding();
         let ready = start + self.paced(command);
         self.firmware.hold(core, ready + self.paced(self.retiring(request.op)));
@@ -249,6 +250,11 @@ impl FlashDrive {
         let status = std::mem::take(&mut self.status);
         self.counters.failed += u64::from(!status.is_success());
         self.queue.take(Completion { at, tag, status });
+    }
+
+    /// Whether writes are being taken at the pace of the flash.
+    fn is_paced(&self, now: Nanos) -> bool {
+        self.pacing.as_ref().is_some_and(|pacing| pacing.is_behind(now))
     }
 
     /// What the firmware takes for a command before flash can begin, this time.

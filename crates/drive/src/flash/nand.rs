@@ -10,6 +10,7 @@ use super::geometry::{self, Geometry, Unit};
 use super::operation::{Cells, FlashOp, Moved, PageLocation};
 use super::pages::PageTypes;
 use super::variation::{Variation, VariationSpec};
+use crate::draw::Draws;
 
 /// What the parts of a flash die and its bus cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +66,7 @@ pub struct NandBehaviour {
 pub struct Nand {
     times: NandTimes,
     suspend: Option<SuspendSpec>,
+    suspension_draws: Draws,
     variation: Option<Variation>,
     errors: Option<Errors>,
     multi_plane: bool,
@@ -95,6 +97,7 @@ impl Nand {
         Self {
             times,
             suspend,
+            suspension_draws: Draws::new(seed.split("suspension")),
             variation: variation.map(|spec| Variation::new(spec, geometry, seed.split("variation"))),
             errors: errors.map(|spec| Errors::new(spec, geometry, seed.split("errors"))),
             multi_plane: geometry.multi_plane,
@@ -124,6 +127,7 @@ impl Nand {
     pub fn draw_from(&mut self, seed: Seed) {
         self.variation.iter_mut().for_each(|variation| variation.draw_from(seed));
         self.errors.iter_mut().for_each(|errors| errors.draw_from(seed));
+        self.suspension_draws.join(seed);
     }
 
     /// What was done about errors; nothing where there are none.
@@ -184,7 +188,7 @@ impl Nand {
             die.joinable = None;
             return done;
         };
-        let turn = die.turn(suspend, ready);
+        let turn = die.turn(suspend, &mut self.suspension_draws, ready);
         let done = channel.insert(now, die.lane, turn.start + sensing, transfer);
         die.resume(turn, done);
         done

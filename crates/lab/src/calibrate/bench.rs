@@ -6,7 +6,7 @@ use block::Seed;
 use drive::preset::{DriveName, Preset};
 use rayon::prelude::*;
 
-use super::CalibrateError;
+use super::{CalibrateError, Objective};
 use crate::Silent;
 use crate::plan::MethodPart;
 use crate::replicate::{Answer, Measured, PublishedFigure, Review, Tally, Use, carry_out, complete};
@@ -100,13 +100,16 @@ impl FitFigures {
         self.0.review.published.figures().map(|figure| figure.id.as_str())
     }
 
-    /// How far each figure is off with `changes`: the logarithm of measured over published, in tolerances.
-    ///
+    /// How well those of `answers` that were fitted to are met.
+    pub(super) fn tally(&self, answers: &[Answer]) -> Tally {
+        let ids: BTreeSet<&str> = self.ids().collect();
+        Tally::of(answers.iter().filter(|answer| ids.contains(answer.figure.id.as_str())), Some(Use::Fit))
+    }
+}
+
+impl Objective for FitFigures {
     /// A tolerance of 10 % weighs a figure ten times as much as one of 100 %. Where a bound holds it is 0.
-    ///
-    /// # Errors
-    /// If the changes make no drive, or it cannot be measured.
-    pub fn residuals(&self, changes: &str) -> Result<Vec<f64>, CalibrateError> {
+    fn residuals(&self, changes: &str) -> Result<Vec<f64>, CalibrateError> {
         // Figures that must hold exactly are held to a hundredth, and far misses count for no more than e to the 9.
         let residual = |answer: &Answer| {
             let off = answer.error().map_or(9.0, |error| error.ln_1p().clamp(-9.0, 9.0));
@@ -115,18 +118,8 @@ impl FitFigures {
         Ok(self.0.measure(changes)?.iter().map(residual).collect())
     }
 
-    /// The median error of the figures with `changes`.
-    ///
-    /// # Errors
-    /// If the changes make no drive, or it cannot be measured.
-    pub fn median_error(&self, changes: &str) -> Result<f64, CalibrateError> {
+    fn median_error(&self, changes: &str) -> Result<f64, CalibrateError> {
         Ok(Tally::of(self.0.measure(changes)?.iter(), None).median.unwrap_or(f64::INFINITY))
-    }
-
-    /// How well those of `answers` that were fitted to are met.
-    pub(super) fn tally(&self, answers: &[Answer]) -> Tally {
-        let ids: BTreeSet<&str> = self.ids().collect();
-        Tally::of(answers.iter().filter(|answer| ids.contains(answer.figure.id.as_str())), Some(Use::Fit))
     }
 }
 

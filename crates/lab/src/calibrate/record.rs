@@ -1,9 +1,13 @@
 //! A drive's file with what was fitted, and the fit told in the `source` of each table it changed.
 
+use std::collections::BTreeMap;
+
 use block::Seed;
+use drive::preset::Preset;
 use toml::Table;
 use toml_edit::{DocumentMut, Item, value};
 
+use super::Fitted;
 use crate::replicate::Tally;
 
 /// What is told of a fit.
@@ -42,6 +46,30 @@ impl Record<'_> {
             put(&mut file[table]["source"], value(self.told(source, &names)));
         }
         file.to_string()
+    }
+
+    /// A class of drives that says what was fitted to all of `drives`, and nothing else.
+    pub fn class(&self, drives: &[Preset], fitted: &[Fitted]) -> String {
+        let names: Vec<&str> = drives.iter().map(|drive| drive.name.as_str()).collect();
+        let names = names.join(", ");
+        let kind = drives[0].text.parse::<Table>().ok().and_then(|file| Some(file.get("kind")?.as_str()?.to_owned()));
+        let mut tables: BTreeMap<&str, Vec<(&str, String)>> = BTreeMap::new();
+        for one in fitted {
+            let (table, field) = one.parameter.name.split_once('.').expect("a parameter's name has its table");
+            tables.entry(table).or_default().push((field, one.parameter.text(one.value)));
+        }
+        let mut text = format!("# What {names} share, fitted together.\n\nkind = \"{}\"\n", kind.unwrap_or_default());
+        for (table, fields) in tables {
+            let told: Vec<String> = fields.iter().map(|(field, _)| (*field).to_owned()).collect();
+            let source = self.told(&format!("{names}:"), &told.iter().collect::<Vec<_>>());
+            text += &format!("\n[{table}]\nsource = {}\n", toml::Value::String(source));
+            for (field, value) in fields {
+                // Counts are numbers, all else has a unit.
+                let quoted = if value.parse::<u64>().is_ok() { value } else { format!("\"{value}\"") };
+                text += &format!("{field} = {quoted}\n");
+            }
+        }
+        text
     }
 
     /// `source` with what was fitted; an earlier fit of the same review is replaced.

@@ -1,7 +1,7 @@
 //! Fitting a drive to figures that the model itself made with other parameters.
 
 use assay_lab::Silent;
-use assay_lab::calibrate::{Calibration, CalibrationRequest, FitFigures, Parameter, calibrate, parse_list};
+use assay_lab::calibrate::{Calibration, CalibrationRequest, FitFigures, Parameter, Search, calibrate, parse_list};
 use assay_lab::plan::catalog::PlanSource;
 use assay_lab::replicate::{Review, replicate};
 use block::Seed;
@@ -86,11 +86,13 @@ fn request() -> CalibrationRequest {
     let bounds = "nand.read=20us..90us,controller.command=5us..60us,nand.channel=20MB/s..80MB/s";
     CalibrationRequest {
         drive: "x25-m".to_owned(),
-        parameters: parse_list(bounds).unwrap(),
-        only: Vec::new(),
-        seed: Seed::new(5),
-        rounds: 6,
+        search: Search { parameters: parse_list(bounds).unwrap(), only: Vec::new(), seed: Seed::new(5), rounds: 6 },
     }
+}
+
+fn rounds(rounds: u32) -> CalibrationRequest {
+    let CalibrationRequest { drive, search } = request();
+    CalibrationRequest { drive, search: Search { rounds, ..search } }
 }
 
 fn fit(review: &Review, request: &CalibrationRequest) -> Calibration {
@@ -116,7 +118,7 @@ fn known_parameters_are_found_again() {
 
 #[test]
 fn checked_figures_are_never_read_while_fitting() {
-    let short = CalibrationRequest { rounds: 2, ..request() };
+    let short = rounds(2);
     let (honest, lying) = (fit(&made(1.0), &short), fit(&made(3.0), &short));
     assert_eq!(honest.parameters, lying.parameters, "checked figures three times too high change nothing");
     assert_eq!(honest.text, lying.text);
@@ -127,7 +129,7 @@ fn checked_figures_are_never_read_while_fitting() {
 
 #[test]
 fn one_seed_tells_one_story() {
-    let short = CalibrationRequest { rounds: 1, ..request() };
+    let short = rounds(1);
     assert_eq!(fit(&made(1.0), &short), fit(&made(1.0), &short));
 }
 
@@ -140,7 +142,8 @@ fn only_the_figures_that_are_named_are_fitted_to() {
 #[test]
 fn a_parameter_at_its_bound_is_told() {
     let parameters = vec![Parameter::parse("controller.command=5us..12us").unwrap()];
-    let found = fit(&made(1.0), &CalibrationRequest { parameters, rounds: 2, ..request() });
+    let CalibrationRequest { drive, search } = rounds(2);
+    let found = fit(&made(1.0), &CalibrationRequest { drive, search: Search { parameters, ..search } });
     assert!(found.parameters[0].is_at_bound(), "31 µs lies beyond: {:?}", found.parameters[0]);
 }
 
@@ -154,10 +157,10 @@ fn what_cannot_be_fitted_is_explained() {
     };
     assert!(said(|request| request.drive = "x25m".to_owned()).contains("did you mean `x25-m`?"));
     assert!(
-        said(|request| request.parameters = parse_list("nand.reed=1us..2us").unwrap())
+        said(|request| request.search.parameters = parse_list("nand.reed=1us..2us").unwrap())
             .contains("did you mean `nand.read`?")
     );
-    assert!(said(|request| request.only = vec!["nothing".to_owned()]).contains("widen --only"));
+    assert!(said(|request| request.search.only = vec!["nothing".to_owned()]).contains("widen --only"));
     let elsewhere = METHOD.replace("x25-m?capacity.user=800MB", "x27-m");
     let review = self::review(&figures(|_| 1.0, 1.0), &elsewhere);
     let said = calibrate(&review, &request(), &Silent).unwrap_err().to_string();

@@ -1,6 +1,7 @@
 //! The crate's public promise, in one program.
 
 mod calibrate;
+mod calibrate_family;
 mod coverage;
 mod fio_examples;
 mod fio_fuzz;

@@ -140,8 +140,13 @@ impl Tally {
     /// Counts those of `answers` that are judged and, where a use is given, of that use.
     pub fn of<'a>(answers: impl Iterator<Item = &'a Answer>, usage: Option<Use>) -> Self {
         let judged = answers.filter(|answer| answer.is_judged() && usage.is_none_or(|u| answer.figure.usage == u));
+        Self::of_errors(judged.filter_map(|answer| answer.error().zip(answer.holds())))
+    }
+
+    /// Counts errors, each with whether the figure is met.
+    pub fn of_errors(judged: impl Iterator<Item = (f64, bool)>) -> Self {
         let (mut errors, mut met) = (Vec::new(), 0);
-        for (error, holds) in judged.filter_map(|answer| answer.error().zip(answer.holds())) {
+        for (error, holds) in judged {
             errors.push(error.abs());
             met += usize::from(holds);
         }

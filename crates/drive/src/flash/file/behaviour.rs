@@ -60,6 +60,8 @@ table!(pub(super) ErrorsTable {
 table!(pub(super) SuspendTable {
     #[serde(deserialize_with = "duration")]
     program_step: Nanos,
+    #[serde(default)]
+    exponential: bool,
     #[serde(deserialize_with = "duration")]
     erase_step: Nanos,
     #[serde(default, deserialize_with = "duration")]
@@ -78,8 +80,12 @@ table!(pub(crate) ChoreTable {
     length: Nanos,
     #[serde(default, deserialize_with = "share")]
     length_deviation: u64,
+    #[serde(default, deserialize_with = "duration")]
+    length_per_mib: Nanos,
     #[serde(default)]
     holds_reads: bool,
+    #[serde(default, deserialize_with = "some_share")]
+    reads_held: Option<u64>,
 });
 
 /// Erases after which `errors.worn` holds, where the file does not say.
@@ -165,14 +171,14 @@ impl ErrorsTable {
 
 impl SuspendTable {
     pub(super) const fn spec(&self) -> SuspendSpec {
-        let Self { program_step, erase_step, latency, resume, limit, .. } = *self;
-        SuspendSpec { program_step, erase_step, latency, resume, limit }
+        let Self { program_step, exponential, erase_step, latency, resume, limit, .. } = *self;
+        SuspendSpec { program_step, exponential, erase_step, latency, resume, limit }
     }
 }
 
 impl ChoreTable {
     pub(crate) fn spec(&self) -> Result<ChoreSpec, PresetError> {
-        let Self { written, every, length, length_deviation: ppm, holds_reads, .. } = *self;
+        let Self { written, every, length, length_deviation: ppm, length_per_mib, holds_reads, reads_held, .. } = *self;
         let period = every.unwrap_or(Nanos::MAX);
         require(
             (written.is_some_and(|each| each > Bytes::ZERO) ^ every.is_some()) && length < period,
@@ -183,6 +189,19 @@ impl ChoreTable {
             },
             "it comes again after so much data written or after so much time, one of the two, and is shorter than that time",
         )?;
-        Ok(ChoreSpec { written, every, length, deviation: deviation("length_deviation", ppm)?, holds_reads })
+        let share = reads_held.unwrap_or(if holds_reads { 1_000_000 } else { 0 });
+        require(
+            share <= 1_000_000 && (holds_reads || reads_held.is_none()),
+            || format!("a journal, checkpoint or log has holds_reads = {holds_reads} and reads_held of {} %", share / 10_000),
+            "reads are held for at most 100%, where holds_reads says that they are",
+        )?;
+        Ok(ChoreSpec {
+            written,
+            every,
+            length,
+            length_per_mib,
+            deviation: deviation("length_deviation", ppm)?,
+            reads_held: share as u32,
+        })
     }
 }

@@ -46,10 +46,6 @@ pub struct Measure {
     pub jobs: Vec<(&'static str, Workload)>,
     /// Whether its times are of the filling of a drive, and shrink with it.
     pub shrinks: bool,
-    /// The percentile farthest out.
-    percent_max: f64,
-    /// The longest window.
-    window_max: Nanos,
 }
 
 impl Measure {
@@ -59,22 +55,21 @@ impl Measure {
         of(self) == of(other)
     }
 
-    /// Takes note that `quantity` is asked of it.
-    pub(super) fn include(&mut self, quantity: Quantity) {
-        if let Quantity::Percentile(_, percent) = quantity {
-            self.percent_max = self.percent_max.max(percent);
-        }
-        self.window_max = self.window_max.max(quantity.window().unwrap_or_default());
-    }
-
-    /// Sets how long it lasts: for twice as many requests as the farthest percentile takes at the published rate.
-    pub(super) fn last(&mut self, rate: Option<f64>) {
+    /// Sets how long it lasts: for twice as many requests as the farthest percentile of `asked` takes at the published rate.
+    pub(super) fn last(&mut self, asked: impl Iterator<Item = Quantity>, rate: Option<f64>) {
         if self.jobs.len() > 1 || self.shrinks {
             return;
         }
-        let requests = 2.0 * REQUESTS_BEYOND / (1.0 - self.percent_max / 100.0);
+        let (mut percent_max, mut window_max) = (50.0_f64, Nanos::ZERO);
+        for quantity in asked {
+            if let Quantity::Percentile(_, percent) = quantity {
+                percent_max = percent_max.max(percent);
+            }
+            window_max = window_max.max(quantity.window().unwrap_or_default());
+        }
+        let requests = 2.0 * REQUESTS_BEYOND / (1.0 - percent_max / 100.0);
         let wanted = rate.map_or(TIME_DEFAULT, |rate| Nanos::from_millis((1e3 * requests / rate) as u64));
-        let least = self.window_max.times(WINDOWS).max(Nanos::from_secs(1));
+        let least = window_max.times(WINDOWS).max(Nanos::from_secs(1));
         for (_, workload) in &mut self.jobs {
             workload.stop = Stop::after(wanted.clamp(least, TIME_MAX.max(least)));
         }
@@ -201,8 +196,6 @@ impl Condition {
             distribution: self.distribution.clone(),
             jobs,
             shrinks: is_fresh,
-            percent_max: 50.0,
-            window_max: Nanos::ZERO,
         };
         if is_fresh {
             // `seconds 3-12` of a drive that has been filled once.

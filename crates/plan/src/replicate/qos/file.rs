@@ -86,6 +86,20 @@ impl Qos {
         self.groups.iter().enumerate().filter(move |(_, group)| group.drive == drive)
     }
 
+    /// The same with no points but those for which `keep` holds, and no experiments without any. How long a workload runs
+    /// follows from the points that are left.
+    #[must_use]
+    pub fn only(&self, keep: impl Fn(&QosGroup, &QosPoint) -> bool) -> Self {
+        let mut kept = self.clone();
+        for group in &mut kept.groups {
+            let points = std::mem::take(&mut group.points);
+            group.points = points.into_iter().filter(|point| keep(group, point)).collect();
+            group.set_lengths();
+        }
+        kept.groups.retain(|group| !group.points.is_empty());
+        kept
+    }
+
     /// How many points there are.
     pub fn points(&self) -> usize {
         self.groups.iter().map(|group| group.points.len()).sum()
@@ -253,17 +267,23 @@ impl GroupFile {
                     group.measures.push(measure.clone());
                     group.measures.len() - 1
                 });
-                group.measures[place].include(draft.point.quantity);
                 place
             });
             group.points.push(QosPoint { measure, ..draft.point });
         }
-        let points = &group.points;
-        for (place, measure) in group.measures.iter_mut().enumerate() {
-            let is_rate = |point: &&QosPoint| point.quantity == Quantity::Rate(None) && point.measure == Ok(place);
-            measure.last(points.iter().find(is_rate).map(|point| point.value));
-        }
+        group.set_lengths();
         Some(group)
+    }
+}
+
+impl QosGroup {
+    /// Sets how long each workload runs, by what is asked of it.
+    fn set_lengths(&mut self) {
+        for (place, measure) in self.measures.iter_mut().enumerate() {
+            let own = || self.points.iter().filter(|point| point.measure == Ok(place));
+            let rate = own().find(|point| point.quantity == Quantity::Rate(None)).map(|point| point.value);
+            measure.last(own().map(|point| point.quantity), rate);
+        }
     }
 }
 
