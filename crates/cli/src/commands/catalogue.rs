@@ -59,9 +59,13 @@ enum Named {
 pub fn drives(arguments: &Drives) -> Result<(), Failure> {
     match &arguments.which {
         None => {
-            let lines: String =
-                Preset::all().map(|preset| entry(&format!("sim:{}", preset.name), 22, &preset.title)).collect();
-            say(&format!("{lines}\n`assay drives show NAME` describes one, `assay review sim:NAME` reviews it.\n"))
+            let head = entry(&row("Drive", "Fitted", "Checked"), COLUMNS, "");
+            let line = |preset: Preset| {
+                let [fitted, checked] = judged(&preset);
+                entry(&row(&format!("sim:{}", preset.name), &fitted, &checked), COLUMNS, &preset.title)
+            };
+            let lines: String = Preset::all().map(line).collect();
+            say(&format!("{head}{lines}\n{LEGEND}"))
         }
         Some(OfDrives::Show { name }) => say(&describe(&named(name)?)),
         Some(OfDrives::Smart { name }) => {
@@ -86,6 +90,34 @@ fn describe(preset: &Preset) -> String {
         text += &entry(label, 11, &fact);
     }
     format!("{text}\n{}", preset.text)
+}
+
+/// How wide a drive's name and its figures are in the list.
+const COLUMNS: usize = 42;
+
+/// What the list's columns say.
+const LEGEND: &str = "\
+Fitted: published ratings, latencies and rates that parameters may be fitted to. Checked: such that only check them, and
+the mean of the median factors by which their kinds are off (docs/calibration.md); `*`: judged before the drive last
+changed. `assay drives show NAME` describes one, `assay review sim:NAME` reviews it.
+";
+
+/// The beginning of a line of the list.
+fn row(name: &str, fitted: &str, checked: &str) -> String {
+    format!("{name:<22}{fitted:>7}{checked:>11}")
+}
+
+/// To how many figures a drive may be fitted, how many check it, and by what factor it is off there.
+fn judged(preset: &Preset) -> [String; 2] {
+    let dash = |count: usize| if count == 0 { "–".to_owned() } else { count.to_string() };
+    let ratings = preset.rated.fitted.len();
+    let Some(record) = qos::kept(&preset.name) else { return [dash(ratings), dash(0)] };
+    let points = record.points(Use::Check);
+    let logarithms = record.kinds(Use::Check).map(|(_, found)| found.points as f64 * found.factor.ln());
+    let factor = (logarithms.sum::<f64>() / points.max(1) as f64).exp();
+    let mark = if record.digest == qos::digest(preset) { "" } else { "*" };
+    let checked = if points == 0 { dash(0) } else { format!("{points} ×{factor:.2}{mark}") };
+    [dash(ratings + record.points(Use::Fit)), checked]
 }
 
 /// To how many published figures the drive was fitted, how many check it, and how well it meets them.

@@ -78,6 +78,23 @@ impl Options {
             None => Ok(()),
         }
     }
+
+    /// The command that gives the same figures.
+    fn command(&self, seed: Seed) -> String {
+        let mut words = vec!["assay replicate qos".to_owned()];
+        words.extend(self.drive.iter().map(|name| format!("--drive {}", quoted(name))));
+        words.extend(self.on.iter().map(|name| format!("--on {}", quoted(name))));
+        words.extend(self.quick.then(|| "--quick".to_owned()));
+        words.extend(self.blocks.map(|count| format!("--blocks {count}")));
+        words.push(format!("--seed {seed}"));
+        words.join(" ")
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = word.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_./:,=+%".contains(letter));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// Simulates the drives, prints what came of it, and writes the report and the record.
@@ -95,7 +112,7 @@ pub fn run(options: &Options, seed: Seed, format: Format, out: Option<&Path>) ->
         Format::Text => say(&report::prediction::text(figures, &done, width().min(100)))?,
     }
     deliver(format == Format::Text, out, "replicate-qos.html", || {
-        report::prediction::html(figures, &done, env!("CARGO_PKG_VERSION"))
+        report::prediction::html(figures, &done, &options.command(seed), env!("CARGO_PKG_VERSION"))
     })?;
     record.map_or(Ok(()), |record| record.write(figures, &done))
 }
@@ -146,10 +163,10 @@ struct Record {
 impl Record {
     /// The record at `path`, tried before anything is simulated.
     fn at(path: &Path) -> Result<Self, Failure> {
-        let is_there = path.exists();
+        let existed = path.exists();
         let output = outputs::at(path)?;
         // What is said to a stream is read by somebody else.
-        let is_there = is_there && !output.is_stream();
+        let is_there = existed && !output.is_stream();
         let refuse = |error| Failure::usage(format!("the record {} cannot be read: {error}", path.display()));
         let before = if is_there { host::open::text(path, RECORD_MAX).map_err(refuse)? } else { String::new() };
         Ok(Self { output, path: path.to_owned(), before })

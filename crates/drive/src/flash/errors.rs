@@ -31,6 +31,8 @@ pub struct ErrorsSpec {
     pub spread: u32,
     /// The same between one read of a page and the next.
     pub noise: u32,
+    /// From the end of a read's transfer until its data is corrected; neither die nor channel are busy with it.
+    pub decode: Nanos,
     /// How many retries there can be.
     pub steps: u32,
     /// The binary logarithm of the factor by which each lowers the errors, in 2⁻¹⁶.
@@ -258,6 +260,7 @@ mod tests {
             step: Nanos::from_micros(20),
             soft: Nanos::from_micros(400),
             soft_gain: doubling(2.0),
+            decode: Nanos::ZERO,
             refresh: Some(5),
         }
     }

@@ -69,6 +69,8 @@ pub struct Nand {
     suspension_draws: Draws,
     variation: Option<Variation>,
     errors: Option<Errors>,
+    /// What decoding takes after a read's transfer.
+    decode: Nanos,
     multi_plane: bool,
     dies: Vec<Die>,
     channels: Vec<Channel>,
@@ -100,6 +102,7 @@ impl Nand {
             suspension_draws: Draws::new(seed.split("suspension")),
             variation: variation.map(|spec| Variation::new(spec, geometry, seed.split("variation"))),
             errors: errors.map(|spec| Errors::new(spec, geometry, seed.split("errors"))),
+            decode: errors.map_or(Nanos::ZERO, |errors| errors.decode),
             multi_plane: geometry.multi_plane,
             dies: (0..geometry.dies()).map(die).collect(),
             channels: vec![channel; geometry.channels as usize],
@@ -163,7 +166,7 @@ impl Nand {
         die.free = done;
         die.joinable = None;
         self.pages_read += 1;
-        done
+        done + self.decode
     }
 
     /// Reads `sectors` of the page at `place` before what the die has been given and has not begun; where programs and
@@ -186,12 +189,12 @@ impl Nand {
             die.free = die.free.max(start) + done.since(start);
             die.reads_until = done;
             die.joinable = None;
-            return done;
+            return done + self.decode;
         };
         let turn = die.turn(suspend, &mut self.suspension_draws, ready);
         let done = channel.insert(now, die.lane, turn.start + sensing, transfer);
         die.resume(turn, done);
-        done
+        done + self.decode
     }
 
     /// What it takes to have the page of `place` in the register of its die, with the retries that its errors need.

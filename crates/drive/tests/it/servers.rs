@@ -194,6 +194,14 @@ fn siblings_differ_in_dies_capacity_and_what_their_makers_promise() {
         ("s3700-400", "s3700-200", 0.5),
         ("s3700-400", "s3700-800", 2.0),
         ("pm983-960", "pm983-1920", 2.0),
+        ("pm9a3-960", "pm9a3-1920", 2.0),
+        ("pm9a3-960", "pm9a3-3840", 4.0),
+        ("p5520-1920", "p5520-3840", 2.0),
+        ("7450-pro-960", "7450-pro-1920", 2.0),
+        ("sn640-960", "sn640-1920", 2.0),
+        ("p3700-800", "p3700-1600", 2.0),
+        ("s4500-480", "s4500-960", 2.0),
+        ("s4610-480", "s4610-960", 2.0),
     ] {
         let [(one, spec), (other, its)] = [name, sibling].map(|name| (preset(name), flash(&preset(name))));
         let ratio = |one: u64, other: u64| other as f64 / one as f64;

@@ -276,7 +276,8 @@ fn timed(workload: &Workload, shrinks: bool, is_quick: bool, share: f64) -> Work
 /// where it has no more, or no flash.
 ///
 /// Free blocks that each plane keeps for collection do not shrink with it: so that data fills the rest as densely as
-/// before, the capacity shrinks by the blocks beside those.
+/// before, the capacity shrinks by the blocks beside those. Of few blocks a plane has none or several that are bad from the
+/// start, which would make it much slower than the others: so there are none, and as much more data.
 fn scaled(preset: &Preset, blocks: Option<u32>) -> Result<(Preset, Option<(u32, u32)>), PresetError> {
     let spec = match &preset.spec {
         Spec::Flash(spec) => spec,
@@ -292,12 +293,16 @@ fn scaled(preset: &Preset, blocks: Option<u32>) -> Result<(Preset, Option<(u32, 
         return Ok((preset.clone(), None));
     }
     let kept = spec.collection.start + 1;
-    let share = f64::from(blocks - kept) / f64::from(before - kept);
+    let bad = spec.wear.map_or(0.0, |wear| f64::from(wear.factory_bad_ppm) / 1e6);
+    let share = f64::from(blocks - kept) / (f64::from(before) * (1.0 - bad) - f64::from(kept));
     let user = Bytes::new((spec.capacity.get() as f64 * share) as u64).round_down(Bytes::from_kib(64));
     let raw = spec.geometry.block().times(u64::from(spec.geometry.units()) * u64::from(blocks));
     let spare = (u128::from(raw.get()) - u128::from(user.get())) * 1_000_000 / u128::from(user.get());
     let percent = format!("{}.{:04}%", spare / 10_000, spare % 10_000);
     let mut changes = format!("drive.capacity.user={} B&drive.capacity.spare={percent}", user.get());
+    if bad > 0.0 {
+        changes += "&drive.wear.factory_bad=0%";
+    }
     // What is sized by the drive shrinks with it.
     let smaller = |size: u64| (size as f64 * f64::from(blocks) / f64::from(before)).ceil() as u64;
     if let Some(slc) = spec.slc {
@@ -353,8 +358,10 @@ mod tests {
             assert_eq!((now, blocks), (64, Some((64, before))), "{name}");
             let (Spec::Flash(spec), Spec::Flash(of_small)) = (&preset.spec, &small.spec) else { panic!("flash") };
             let kept = f64::from(spec.collection.start + 1);
-            let dense = |capacity: Bytes, blocks: u32| capacity.get() as f64 / (f64::from(blocks) - kept);
-            let ratio = dense(small_capacity, now) / dense(capacity, before);
+            let bad = spec.wear.map_or(0.0, |wear| f64::from(wear.factory_bad_ppm) / 1e6);
+            let dense = |capacity: Bytes, blocks: f64| capacity.get() as f64 / (blocks - kept);
+            let ratio = dense(small_capacity, f64::from(now)) / dense(capacity, f64::from(before) * (1.0 - bad));
+            assert_eq!(of_small.wear.map_or(0, |wear| wear.factory_bad_ppm), 0, "{name}: few blocks are all good");
             assert!((ratio - 1.0).abs() < 0.001, "{name}: {ratio}");
             assert!(small_spare > spare, "{name}: {small_spare} and {spare} ppm");
             assert_eq!((of_small.nand, of_small.geometry.units()), (spec.nand, spec.geometry.units()), "{name}");

@@ -77,7 +77,7 @@ fn panel(curves: &[Curve], by_rank: bool) -> Vec<Panel> {
     vec![Panel::new("Latency (µs) by percentile, less is better".to_owned(), heads(), &plot)]
 }
 
-fn heads() -> Heads {
+pub(super) fn heads() -> Heads {
     Heads::new("Percentile (%)", "Latency (µs)").along(Along::Rarities)
 }
 
@@ -135,7 +135,7 @@ fn curves(part: &MeasuredStep, state: Option<&str>, rank: usize) -> Vec<Curve> {
 }
 
 /// The axis from "any request" to one in `rarest`.
-fn nines(rarest: f64) -> plotly::layout::Axis {
+pub(super) fn nines(rarest: f64) -> plotly::layout::Axis {
     let decades = rarest.log10().ceil().clamp(1.0, 12.0) as usize;
     let mut ticks = vec![1.0, 2.0];
     let mut text = vec!["0 %".to_owned(), "50 %".to_owned()];

@@ -11,6 +11,7 @@ mod ground;
 mod heat;
 mod joined;
 mod lines;
+mod percentiles;
 mod rounds;
 mod series;
 mod spoken;
@@ -25,6 +26,7 @@ pub(crate) use ground::Ground;
 pub(crate) use heat::{HEAT_CAPTION, STRETCHES, heat_by_round, heat_over_time};
 pub(crate) use joined::{Stretch, joined};
 pub(crate) use lines::{lines, lines_for};
+pub(crate) use percentiles::{PercentileLine, percentiles};
 use plotly::common::{
     Anchor, DashType, ErrorData, ErrorType, Font, HoverInfo, Label, Line, Marker, MarkerSymbol, Orientation, TickMode,
 };

@@ -2,6 +2,7 @@
 
 mod json;
 mod page;
+mod tails;
 mod text;
 
 pub use json::json;

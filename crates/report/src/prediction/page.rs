@@ -4,13 +4,19 @@ use maud::{Markup, html};
 use plan::replicate::Use;
 use plan::replicate::qos::{Bar, BarVerdict, Kind, Qos, QosRun};
 
-use super::{Section, asked, capital, cells, conditions, counted, factor, ordering, scope, sections};
+use super::{Section, asked, capital, cells, conditions, counted, factor, ordering, scope, sections, tails};
 use crate::number::{kept, three};
 use crate::page::{NO_SCRIPT, Page};
+use crate::section::figure as drawn;
 use crate::table::framed;
 
-/// Published beside simulated: one self-contained HTML file. The same always gives the same text.
-pub fn html(qos: &Qos, run: &QosRun, version: &str) -> String {
+/// Below the charts of percentiles.
+const CAPTION: &str = "Full lines are published, dashed ones simulated; both axes are logarithmic. Hover over a point for its \
+                       figure. Of many experiments some are drawn; the tables have all.";
+
+/// Published beside simulated: one self-contained HTML file, with the `command` that made it. The same always gives the same
+/// text.
+pub fn html(qos: &Qos, run: &QosRun, command: &str, version: &str) -> String {
     let heading = html! {
         p.kicker { "Published latencies and rates, repeated in simulated time" }
         h1 { "How well the drives predict" }
@@ -35,6 +41,8 @@ pub fn html(qos: &Qos, run: &QosRun, version: &str) -> String {
                     Err(why) => p.missing { "Not simulated: " (why) "." },
                     Ok(target) => {
                         p.asked { (conditions(target)) }
+                        @let panels = tails::panels(qos, run, drive);
+                        @if !panels.is_empty() { (drawn(model, &panels, CAPTION)) }
                         @for section in sections(qos, run, drive) { (points(&section)) }
                     }
                 }
@@ -44,7 +52,7 @@ pub fn html(qos: &Qos, run: &QosRun, version: &str) -> String {
         section #repeat {
             h2 { "Repeat this" }
             p { "The same command with the same version gives the same figures:" }
-            pre.command { code { "assay replicate qos --seed " (run.seed) } }
+            pre.command { code { (command) } }
         }
     };
     let (title, name) = ("How well the drives predict".to_owned(), "replicate-qos".to_owned());

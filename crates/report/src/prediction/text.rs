@@ -83,7 +83,7 @@ fn by_drive(qos: &Qos, run: &QosRun) -> Vec<String> {
     lines.push(rule(WIDTH_LEAST));
     for (drive, _, target) in asked(qos, run) {
         let Ok(target) = target else {
-            lines.push(row(&qos.drives[drive].preset, "", ["no preset", "", "", ""]));
+            lines.push(row(&qos.drives[drive].preset, "", ["not simulated", "", "", ""]));
             continue;
         };
         for usage in [Use::Fit, Use::Check] {

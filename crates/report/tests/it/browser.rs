@@ -87,6 +87,21 @@ fn every_step_has_a_visible_chart(chromium: &Path, outcome: &Outcome) {
     assert!(told.wide <= 0.0, "the page is {} px wider than the window", told.wide);
 }
 
+/// Published percentiles beside simulated ones, on a wide window and a narrow one.
+#[test]
+fn charts_of_percentiles_are_drawn_on_wide_and_narrow_windows() {
+    let Some(chromium) = chromium() else { return println!("skipped: no Chromium here (apt install chromium)") };
+    for window in ["--window-size=1280,2000", "--window-size=360,2000"] {
+        let told = told(&chromium, &crate::prediction::page(), &[window]);
+        assert!(told.errors.is_empty(), "{window}: {:?}", told.errors);
+        assert_eq!(told.charts.len(), 2, "{window}: reads and writes");
+        for chart in &told.charts {
+            assert!(chart.marks >= 8 && chart.width <= chart.room + 1.0, "{window}: {chart:?}");
+        }
+        assert!(told.wide <= 0.0, "{window}: {} pixels too wide", told.wide);
+    }
+}
+
 #[test]
 fn every_step_of_a_made_up_review_has_a_visible_chart_and_no_script_fails() {
     let Some(chromium) = chromium() else { return println!("skipped: no Chromium here (apt install chromium)") };

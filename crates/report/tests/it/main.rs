@@ -7,6 +7,7 @@ mod html;
 mod mutated_stores;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod prediction;
 mod replication;
 mod rounds;
 mod shared;

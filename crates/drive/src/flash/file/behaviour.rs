@@ -45,6 +45,8 @@ table!(pub(super) ErrorsTable {
     spread: u64,
     #[serde(default, deserialize_with = "share")]
     noise: u64,
+    #[serde(default, deserialize_with = "duration")]
+    decode: Nanos,
     steps: u32,
     #[serde(deserialize_with = "share")]
     gain: u64,
@@ -164,6 +166,7 @@ impl ErrorsTable {
             step: self.step,
             soft: self.soft,
             soft_gain: doublings(*soft_gain) as u32,
+            decode: self.decode,
             refresh: self.refresh,
         })
     }
