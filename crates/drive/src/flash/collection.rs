@@ -81,6 +81,8 @@ pub struct Victim {
     pace: u32,
     /// What is owed of a page, in 2⁻⁸.
     owed: u32,
+    /// The array read whose other pages the controller has at hand, where writes are paced.
+    sensed: u32,
 }
 
 impl Mapping {
@@ -164,7 +166,7 @@ impl Mapping {
         self.counts[block as usize] |= NOT_CLOSED;
         self.collecting += 1;
         self.write_out(unit, block);
-        self.units[unit.0 as usize].victim = Some(Victim { block, next: 0, pace, owed: 0 });
+        self.units[unit.0 as usize].victim = Some(Victim { block, next: 0, pace, owed: 0, sensed: u32::MAX });
     }
 
     /// Moves the data of a block that has become hard to read, a flash page of it for each read of its unit that is hard, and
@@ -186,7 +188,7 @@ impl Mapping {
 
     /// Moves up to `count` valid pages; erases the block when none is left.
     fn move_pages(&mut self, unit: Unit, victim: Victim, count: u32, plan: &mut Vec<FlashOp>, followed: impl Followed) {
-        let (moved, next) = self.copy_valid(unit, victim, count, followed);
+        let (moved, next, sensed) = self.copy_valid(unit, victim, count, followed);
         let left = self.counts[victim.block as usize] - moved.pages as u16;
         self.counts[victim.block as usize] = left;
         if moved.pages > 0 {
@@ -201,6 +203,9 @@ impl Mapping {
         } else if let Some(victim) = &mut self.units[unit.0 as usize].victim {
             // Only this word: rewriting all of it would wait for the map's scattered stores above.
             victim.next = next;
+            if self.collection.pacing.is_some() {
+                victim.sensed = sensed;
+            }
         }
     }
 
@@ -222,14 +227,14 @@ impl Mapping {
         }
     }
 
-    /// Puts up to `count` of the victim's valid pages behind the unit's other moved ones; what that takes, and
-    /// where to go on. A word of valid bits at a time: this is what most of a simulation's time goes to.
-    fn copy_valid<F: Followed>(&mut self, unit: Unit, victim: Victim, count: u32, followed: F) -> (Moved, u32) {
+    /// Puts up to `count` of the victim's valid pages behind the unit's other moved ones; what that takes, where to go on,
+    /// and the last array read. A word of valid bits at a time: this is what most of a simulation's time goes to.
+    fn copy_valid<F: Followed>(&mut self, unit: Unit, victim: Victim, count: u32, followed: F) -> (Moved, u32, u32) {
         let Geometry { pages_per_block: pages, program_pages: together, sense_pages, .. } = self.geometry;
         let base = victim.block << self.page_bits;
         let mut to = self.units[unit.0 as usize].collection;
         let (mut next, mut left, mut started) = (victim.next, count, to.next);
-        let (mut reads, mut programs, mut sensed) = (0, 0, u32::MAX);
+        let (mut reads, mut programs, mut sensed) = (0, 0, victim.sensed);
         while left > 0 && next < pages {
             let word = ((base | next) >> 6) as usize;
             let valid = self.valid[word] & u64::MAX << (next & 63);
@@ -268,8 +273,8 @@ impl Mapping {
         let moved = count - left;
         let to = self.sense_of(to.block << self.page_bits | to.next.saturating_sub(1));
         match together {
-            1 => (Moved { pages: moved, reads: moved, programs: moved, to }, next),
-            _ => (Moved { pages: moved, reads, programs, to }, next),
+            1 => (Moved { pages: moved, reads: moved, programs: moved, to }, next, sensed),
+            _ => (Moved { pages: moved, reads, programs, to }, next, sensed),
         }
     }
 }

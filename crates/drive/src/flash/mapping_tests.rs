@@ -1,5 +1,6 @@
 //! What the page map promises, by counting.
 
+use super::super::PacingSpec;
 use super::super::collection::{self, CollectionPolicy};
 use super::*;
 use crate::{Specimen, WearSpec};
@@ -501,4 +502,33 @@ fn pages_left_empty_are_collected_for_like_written_ones() {
         }
     }
     map.check();
+}
+
+/// Of a drive at its steady state: writes that bring no moves, pages moved and array reads for these, in 20,000 writes.
+fn moves(pacing: Option<PacingSpec>) -> (u32, u32, u32) {
+    let (geometry, pages) = (Geometry { program_pages: 4, sense_pages: 4, ..geometry(32) }, 4 * 32 * 128 * 4 / 5);
+    let mut map = Mapping::new(geometry, CollectionSpec { pacing, ..CollectionSpec::DEFAULT }, None, None, pages);
+    let (mut random, mut plan) = (random(7), Vec::new());
+    (0..pages).for_each(|page| drop(map.write(Lpn(page), &mut plan)));
+    (0..3 * pages).for_each(|_| drop(map.write(Lpn(random(pages)), &mut plan)));
+    let (mut idle, mut moved, mut reads) = (0, 0, 0);
+    for _ in 0..20_000 {
+        plan.clear();
+        map.write(Lpn(random(pages)), &mut plan);
+        let of_plan = plan.iter().filter_map(|op| if let FlashOp::Move(_, moved) = op { Some(moved) } else { None });
+        let (pages, sensed) = of_plan.fold((0, 0), |(pages, reads), one| (pages + one.pages, reads + one.reads));
+        (idle, moved, reads) = (idle + u32::from(pages == 0), moved + pages, reads + sensed);
+    }
+    map.check();
+    (idle, moved, reads)
+}
+
+#[test]
+fn where_writes_are_paced_moves_are_spread_evenly_and_nothing_is_sensed_twice() {
+    let (even, uneven) = (moves(Some(PacingSpec { share: 1_000_000, burst: 0 })), moves(None));
+    assert!(even.0 * 3 < uneven.0, "{} and {} of 20,000 writes bring no moves", even.0, uneven.0);
+    assert!(even.1.abs_diff(uneven.1) * 20 < uneven.1, "as many pages move: {} and {}", even.1, uneven.1);
+    // Nearly all four pages of an array read are valid.
+    assert!(even.2 * 10 < even.1 * 5, "{} array reads for {} pages", even.2, even.1);
+    assert!(even.2 * 10 < uneven.2 * 9, "{} array reads, {} without", even.2, uneven.2);
 }
