@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use block::Seed;
 use drive::preset::DriveName;
 use lab::calibrate::{
-    CalibrateError, Calibration, CalibrationRequest, FamilyRequest, Fitted, Parameter, ParameterError, Search, calibrate,
-    calibrate_family, parse_list,
+    CalibrateError, Calibration, CalibrationRequest, FamilyRequest, Fitted, Parameter, ParameterError, Search,
+    calibrate, calibrate_family, parse_list,
 };
 use lab::replicate::{Tally, catalog, qos};
 
@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let drives: Vec<String> = arguments.drives.iter().map(named).collect();
     let base = DriveName::read(&drives[0]).map_err(CalibrateError::from)?.base;
     let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{base}-fitted.toml")));
-        let mut output = outputs::at(&path)?;
+    let mut output = outputs::at(&path)?;
     let search = Search {
         parameters: arguments.parameters.clone().map(|list| list.0).unwrap_or_default(),
         only: arguments.only.clone(),
@@ -87,7 +87,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         with_bar(|watch| calibrate_family(qos::builtin(), &request, watch))?
     } else {
         let [drive] = <[String; 1]>::try_from(drives).map_err(|drives| {
-            let said = format!("{} drives cannot be fitted to a review at once; give one, or --figures qos", drives.len());
+            let said =
+                format!("{} drives cannot be fitted to a review at once; give one, or --figures qos", drives.len());
             Failure::usage(said)
         })?;
         if arguments.quick || arguments.blocks.is_some() {

@@ -59,13 +59,13 @@ enum Named {
 pub fn drives(arguments: &Drives) -> Result<(), Failure> {
     match &arguments.which {
         None => {
-            let head = entry(&row("Drive", "Fitted", "Checked"), COLUMNS, "");
+            let head = entry(&row("Drive", "Fitted", "Checked"), COLUMNS, "Model");
             let line = |preset: Preset| {
                 let [fitted, checked] = judged(&preset);
                 entry(&row(&format!("sim:{}", preset.name), &fitted, &checked), COLUMNS, &preset.title)
             };
             let lines: String = Preset::all().map(line).collect();
-            say(&format!("{head}{lines}\n{LEGEND}"))
+            say(&format!("{head}{lines}\n{}\n", wrapped(LEGEND, width()).join("\n")))
         }
         Some(OfDrives::Show { name }) => say(&describe(&named(name)?)),
         Some(OfDrives::Smart { name }) => {
@@ -96,11 +96,10 @@ fn describe(preset: &Preset) -> String {
 const COLUMNS: usize = 42;
 
 /// What the list's columns say.
-const LEGEND: &str = "\
-Fitted: published ratings, latencies and rates that parameters may be fitted to. Checked: such that only check them, and
-the mean of the median factors by which their kinds are off (docs/calibration.md); `*`: judged before the drive last
-changed. `assay drives show NAME` describes one, `assay review sim:NAME` reviews it.
-";
+const LEGEND: &str = "Fitted: published ratings, latencies and rates that parameters may be fitted to. Checked: those that \
+                      only check them, and the mean of the median factors by which their kinds are off (docs/calibration.md); \
+                      `*`: judged before the drive last changed. `assay drives show NAME` describes one, `assay review \
+                      sim:NAME` reviews it.";
 
 /// The beginning of a line of the list.
 fn row(name: &str, fitted: &str, checked: &str) -> String {

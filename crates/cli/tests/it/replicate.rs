@@ -97,7 +97,8 @@ fn published_latencies_stand_beside_simulated_ones_and_are_recorded() {
     assert!(record.contains("[\"x25-m?capacity.user=256MiB&spare=20%\"]"), "{record}");
     let page = std::fs::read_to_string(place.path("assay-reports/replicate-qos.html")).unwrap();
     assert!(page.contains("How well the drives predict") && page.contains("Samsung PM983"));
-    let command = format!("assay replicate qos --drive pm983-960 --on '{}' --quick --seed 1", SMALL.replace('&', "&amp;"));
+    let command =
+        format!("assay replicate qos --drive pm983-960 --on '{}' --quick --seed 1", SMALL.replace('&', "&amp;"));
     assert!(page.contains(&command), "the report says how to repeat it");
     let json = [&QOS[..], &[SMALL, "--format", "json"]].concat();
     let document: Value = serde_json::from_str(&place.succeeds(&json)).unwrap();

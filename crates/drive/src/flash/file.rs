@@ -288,9 +288,7 @@ impl CollectionTable {
             policy,
             start,
             at_once: self.at_once.unwrap_or(0),
-            pacing: self
-                .pacing
-                .map(|share| PacingSpec { share: share as u32, burst: self.burst.unwrap_or_default() }),
+            pacing: self.pacing.map(|share| PacingSpec { share: share as u32, burst: self.burst.unwrap_or_default() }),
             idle,
         })
     }

@@ -509,8 +509,12 @@ fn moves(pacing: Option<PacingSpec>) -> (u32, u32, u32) {
     let (geometry, pages) = (Geometry { program_pages: 4, sense_pages: 4, ..geometry(32) }, 4 * 32 * 128 * 4 / 5);
     let mut map = Mapping::new(geometry, CollectionSpec { pacing, ..CollectionSpec::DEFAULT }, None, None, pages);
     let (mut random, mut plan) = (random(7), Vec::new());
-    (0..pages).for_each(|page| drop(map.write(Lpn(page), &mut plan)));
-    (0..3 * pages).for_each(|_| drop(map.write(Lpn(random(pages)), &mut plan)));
+    for page in 0..pages {
+        map.write(Lpn(page), &mut plan);
+    }
+    for _ in 0..3 * pages {
+        map.write(Lpn(random(pages)), &mut plan);
+    }
     let (mut idle, mut moved, mut reads) = (0, 0, 0);
     for _ in 0..20_000 {
         plan.clear();

@@ -230,7 +230,8 @@ impl FlashDrive {
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.warm_up(now);
         let awake = now + self.meter.begin(now);
-        let (core, start) = self.firmware.begin(self.housekeeping.begin(awake, request.op, request.bytes(), self.is_paced(now)));
+        let (core, start) =
+            self.firmware.begin(self.housekeeping.begin(awake, request.op, request.bytes(), self.is_paced(now)));
         let command = self.commanding();
         let ready = start + self.paced(command);
         self.firmware.hold(core, ready + self.paced(self.retiring(request.op)));

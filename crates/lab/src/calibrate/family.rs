@@ -108,7 +108,10 @@ impl FamilyBench {
             let base = DriveName::read(name)?.base;
             let Some(place) = qos.drive(base) else {
                 let known: Vec<&str> = qos.drives.iter().map(|drive| drive.preset.as_str()).collect();
-                return Err(CalibrateError::NoFigures { drive: base.to_owned(), help: block::suggestion(base, &known) });
+                return Err(CalibrateError::NoFigures {
+                    drive: base.to_owned(),
+                    help: block::suggestion(base, &known),
+                });
             };
             drives[place] = Some(name.clone());
         }

@@ -13,7 +13,8 @@ const TRUTH: &str = "controller.command=31us&controller.retire=70us";
 
 /// Points of both drives; those that check are multiplied by `lie`.
 fn figures(values: &[[f64; 3]; 2], lie: f64) -> Qos {
-    let mut text = "[[reading]]\nid = \"log\"\ntext = \"a log\"\n[[source]]\nid = \"s\"\ntitle = \"S\"\nhost = \"h\"\n".to_owned();
+    let mut text =
+        "[[reading]]\nid = \"log\"\ntext = \"a log\"\n[[source]]\nid = \"s\"\ntitle = \"S\"\nhost = \"h\"\n".to_owned();
     for preset in ["x25-m", "x25-e-32"] {
         text += &format!("[[drive]]\nid = \"of-{preset}\"\npreset = \"{preset}\"\nmodel = \"D\"\n");
     }

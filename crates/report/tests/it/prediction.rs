@@ -8,16 +8,18 @@ const COMMAND: &str = "assay replicate qos --drive drive-1 --seed 3";
 
 /// Six experiments on one drive, of reads and writes, and one on another.
 fn figures() -> Qos {
-    let mut text = "[[reading]]\nid = \"log\"\ntext = \"a log\"\n[[source]]\nid = \"s\"\ntitle = \"S\"\nhost = \"h\"\n".to_owned();
+    let mut text =
+        "[[reading]]\nid = \"log\"\ntext = \"a log\"\n[[source]]\nid = \"s\"\ntitle = \"S\"\nhost = \"h\"\n".to_owned();
     for drive in 1..=2 {
         text += &format!("[[drive]]\nid = \"drive-{drive}\"\npreset = \"drive-{drive}\"\nmodel = \"Drive {drive}\"\n");
     }
     let loads = [(1, 20), (1, 30), (1, 40), (1, 50), (1, 60), (1, 70), (2, 20)];
     for (drive, load) in loads {
-        let points: String = ["read p50", "read p99", "read p99.9", "write p50", "write p99", "write p99.9", "read max"]
-            .iter()
-            .map(|name| format!("{{ q = \"{name}\", v = {load} }}, "))
-            .collect();
+        let points: String =
+            ["read p50", "read p99", "read p99.9", "write p50", "write p99", "write p99.9", "read max"]
+                .iter()
+                .map(|name| format!("{{ q = \"{name}\", v = {load} }}, "))
+                .collect();
         text += &format!(
             "[[qos]]\nid = \"drive-{drive}/load-{load}k\"\ndrive = \"drive-{drive}\"\nsource = \"s\"\ncond = {{ rw = \"randrw\", bs = \
              4096, overwrites = 1, offered_total_iops = {load}000 }}\nunit = \"us\"\ngrade = \"A\"\nread = \"log\"\nseen = \
@@ -58,7 +60,11 @@ pub fn page() -> String {
 #[test]
 fn percentiles_are_drawn_published_and_simulated_of_the_first_and_last_experiment_and_two_between() {
     let page = page();
-    assert_eq!(page.matches("latency (µs) by percentile, less is better").count(), 4, "reads and writes, each seen and said");
+    assert_eq!(
+        page.matches("latency (µs) by percentile, less is better").count(),
+        4,
+        "reads and writes, each seen and said"
+    );
     let chart = page.split("type=\"application/json\">").nth(1).unwrap().split("</script>").next().unwrap();
     let plot: serde_json::Value = serde_json::from_str(chart).unwrap();
     let lines: Vec<(&str, &str)> = plot["data"]

@@ -195,7 +195,12 @@ impl ChoreTable {
         let share = reads_held.unwrap_or(if holds_reads { 1_000_000 } else { 0 });
         require(
             share <= 1_000_000 && (holds_reads || reads_held.is_none()),
-            || format!("a journal, checkpoint or log has holds_reads = {holds_reads} and reads_held of {} %", share / 10_000),
+            || {
+                format!(
+                    "a journal, checkpoint or log has holds_reads = {holds_reads} and reads_held of {} %",
+                    share / 10_000
+                )
+            },
             "reads are held for at most 100%, where holds_reads says that they are",
         )?;
         Ok(ChoreSpec {

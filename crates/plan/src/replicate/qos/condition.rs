@@ -191,12 +191,8 @@ impl Condition {
                 vec![("", Workload { queue_depth: depth, workers, arrival, distribution, ..base })]
             }
         };
-        let mut measure = Measure {
-            overwrites: self.overwrites,
-            distribution: self.distribution.clone(),
-            jobs,
-            shrinks: is_fresh,
-        };
+        let mut measure =
+            Measure { overwrites: self.overwrites, distribution: self.distribution.clone(), jobs, shrinks: is_fresh };
         if is_fresh {
             // `seconds 3-12` of a drive that has been filled once.
             measure.overwrites = Some(0);
