@@ -87,7 +87,7 @@ impl PcmDrive {
 
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         let awake = now + self.meter.begin(now);
-        let (core, start) = self.firmware.begin(self.housekeeping.begin(awake, request.op, request.bytes()));
+        let (core, start) = self.firmware.begin(self.housekeeping.begin(awake, request.op, request.bytes(), false));
         let ready = start + self.commanding();
         self.firmware.hold(core, ready + self.spec.retire);
         let at = match request.op {
