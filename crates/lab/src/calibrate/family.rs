@@ -129,7 +129,7 @@ impl FamilyBench {
         };
         let drives = self.drives.iter().map(preset).collect::<Result<_, _>>()?;
         let Self { seed, is_quick, blocks, .. } = *self;
-        Ok(replicate_qos(&QosRequest { qos: &self.qos, drives, seed, is_quick, blocks }, watch))
+        Ok(replicate_qos(&QosRequest { qos: &self.qos, drives, seed, is_quick, blocks, states: None }, watch))
     }
 
     /// How well the points of this use are met: within the errors that are wanted of their kinds.

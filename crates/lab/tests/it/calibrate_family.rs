@@ -34,7 +34,14 @@ fn figures(values: &[[f64; 3]; 2], lie: f64) -> Qos {
 fn made(lie: f64) -> Qos {
     let blank = figures(&[[1.0; 3]; 2], 1.0);
     let drives = DRIVES.map(|name| Some(Ok(Preset::find(&format!("{name}&{TRUTH}")).unwrap())));
-    let request = QosRequest { qos: &blank, drives: drives.into(), seed: Seed::new(5), is_quick: true, blocks: None };
+    let request = QosRequest {
+        qos: &blank,
+        drives: drives.into(),
+        seed: Seed::new(5),
+        is_quick: true,
+        blocks: None,
+        states: None,
+    };
     let run = replicate_qos(&request, &Silent);
     let value = |group: usize, at: usize| run.answers[group][at].simulated.unwrap().value;
     figures(&[0, 1].map(|group| [0, 1, 2].map(|at| value(group, at))), lie)
