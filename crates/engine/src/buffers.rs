@@ -4,8 +4,7 @@
 use block::{Bytes, Request, Tag};
 use workload::{Damage, Stamp};
 
-use crate::content::{Content, Fresh, Page};
-use crate::ledger::ContentMark;
+use crate::content::{Content, ContentMark, Fresh, Page};
 
 /// Buffers are aligned to this, which is at least what any O_DIRECT asks of memory.
 pub(crate) const PAGE: Bytes = Bytes::from_kib(4);

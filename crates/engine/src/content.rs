@@ -117,6 +117,17 @@ impl Page {
     }
 }
 
+/// By what the data of a request is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ContentMark {
+    /// Nobody looks.
+    None,
+    /// It is that of this write of the block.
+    Write(u32),
+    /// It is that of any write of the block.
+    Latest,
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;

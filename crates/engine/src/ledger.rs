@@ -4,17 +4,7 @@ use block::{Bytes, Op, Request};
 use workload::{Invalid, Workload};
 
 use crate::RealError;
-
-/// By what the data of a request is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ContentMark {
-    /// Nobody looks.
-    None,
-    /// It is that of this write of the block.
-    Write(u32),
-    /// It is that of any write of the block.
-    Latest,
-}
+use crate::content::ContentMark;
 
 /// A request for the block is in flight.
 const BUSY: u32 = 1 << 31;

@@ -15,9 +15,8 @@ use workload::Damage;
 
 use crate::Batch;
 use crate::buffers::Buffers;
-use crate::content::Content;
+use crate::content::{Content, ContentMark};
 use crate::error::errno;
-use crate::ledger::ContentMark;
 use crate::part::{Files, Places};
 use crate::uring::{SetupError, TICK, UringCompletion};
 

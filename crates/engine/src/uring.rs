@@ -14,9 +14,8 @@ use rustix::io::Errno;
 use workload::Damage;
 
 use crate::buffers::Buffers;
-use crate::content::Content;
+use crate::content::{Content, ContentMark};
 use crate::error::errno;
-use crate::ledger::ContentMark;
 use crate::part::{Files, Places};
 use crate::{Batch, SubmissionTimes};
 

@@ -8,10 +8,10 @@ use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use workload::{Damage, Stream, Workload};
 
-use crate::content::Content;
+use crate::content::{Content, ContentMark};
 use crate::discard::Discards;
 use crate::handover::first_granted;
-use crate::ledger::{ContentMark, Ledger};
+use crate::ledger::Ledger;
 use crate::live::LiveMeter;
 use crate::pace::Pace;
 use crate::part::Part;
@@ -319,13 +319,18 @@ impl<'r> Worker<'r> {
                 self.pace.done(now, done.tag, self.in_flight == 0);
             }
         }
-        // The time in which nothing came, or nobody asked, is part of the measurement.
-        let whole = self.requests_left > 0 && !self.shared.over.load(Ordering::Relaxed);
-        if whole && self.shared.deadline < Nanos::MAX {
+        if self.requests_left > 0 && !self.shared.over.load(Ordering::Relaxed) {
+            self.count_to_deadline();
+        }
+        Ok(())
+    }
+
+    /// Makes the time in which nothing came, nobody asked, or nothing was answered part of the measurement.
+    fn count_to_deadline(&mut self) {
+        if self.shared.deadline < Nanos::MAX {
             let whole = self.shared.deadline.since(self.shared.counted_from);
             self.measurement.elapsed = self.measurement.elapsed.max(whole);
         }
-        Ok(())
     }
 
     /// Submits what is due; when more will be, if that is not for a completion to bring about. Where data is checked,
@@ -391,6 +396,7 @@ impl<'r> Worker<'r> {
             self.in_flight -= 1;
         }
         assert_eq!(self.in_flight, 0, "what is in flight has a tag");
+        self.count_to_deadline();
     }
 
     /// The request that is made next.

@@ -33,11 +33,13 @@ fn a_run_on_a_device_that_does_not_answer_ends_with_what_it_has_and_names_what_i
         let terms = AttachOptions { faults: vec![fault], held: true, ..AttachOptions::default() };
         let attachment = Attachment::new(&Registry::open().unwrap(), "a drive that hangs", drive, &terms).unwrap();
         let measured = measured(&attachment, engine);
-        assert_eq!(measured.requests(), DEAD / 8, "{engine:?}");
+        // Linux may have joined the first that hangs to those right before it.
+        assert!((DEAD / 8 - 3..=DEAD / 8).contains(&measured.requests()), "{engine:?}: {}", measured.requests());
+        assert!(measured.elapsed >= Nanos::from_secs(2), "the silence is part of it: {}", measured.elapsed);
         let missing: Vec<_> = measured.failures.iter().map(|failure| failure.missing.unwrap()).collect();
-        let mut places: Vec<Bytes> = missing.iter().map(|missing| missing.offset).collect();
+        let mut places: Vec<u64> = missing.iter().map(|missing| missing.offset.get() >> 12).collect();
         places.sort();
-        assert_eq!(places, [1024, 1028, 1032, 1036].map(Bytes::from_kib), "{engine:?}");
+        assert_eq!(places, (0..4).map(|place| measured.requests() + place).collect::<Vec<_>>(), "{engine:?}");
         assert!(missing.iter().all(|missing| (missing.op, missing.length) == (Op::Read, Bytes::from_kib(4))));
         assert!(missing.iter().all(|missing| missing.waited >= Nanos::from_millis(100)), "{missing:?}");
     }
