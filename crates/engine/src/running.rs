@@ -101,6 +101,11 @@ impl RunningJobs {
         request: Request,
     ) -> bool {
         let TagOwner { job, worker } = flight.owner;
+        // What would not be made must not have a zone reset for it.
+        if request.bytes().get() > self.bytes_left {
+            self.workers[worker as usize].left = 0;
+            return false;
+        }
         let request = match traffic.step(job, worker, request) {
             ZoneStep::Go(there) if !self.count_in(there, flight) => return false,
             ZoneStep::Go(there) => there,

@@ -52,6 +52,7 @@ pub enum ZoneStep {
 #[derive(Clone, Debug)]
 pub struct ZonedJob {
     access: ZonedAccess,
+    /// Whether requests fall where they are made, as those of a trace do too.
     is_random: bool,
     /// The zones that it may use: the first, and the one after the last.
     first: usize,
@@ -122,7 +123,7 @@ impl HostZones {
         let end = (start + length).sectors().div_ceil(self.size);
         ZonedJob {
             access: ZonedAccess { append: workload.zoned.append && self.append, ..workload.zoned },
-            is_random: workload.pattern.is_random(),
+            is_random: workload.pattern.is_random() || workload.replay.is_some(),
             first: first as usize,
             end: (end as usize).min(self.zones.len()),
             cursors: vec![None; workload.workers as usize],

@@ -164,12 +164,11 @@ impl FlashDrive {
     fn erase_zone(&mut self, zone: u32, written: u64) -> Nanos {
         let geometry = self.spec.geometry;
         let together = u64::from(geometry.program_pages);
-        for _ in 0..written % together {
-            self.buffer.release(self.now);
-        }
         let zoned = self.zoned();
-        zoned.ready[zone as usize] = Nanos::ZERO;
         let first = zone * zoned.rows;
+        if std::mem::take(&mut zoned.ready[zone as usize]) > Nanos::ZERO {
+            (0..written % together).for_each(|_| self.buffer.release(self.now));
+        }
         let flash_pages = written.div_ceil(together);
         let per_block = u64::from(geometry.pages_per_block) / together;
         let mut end = self.now;

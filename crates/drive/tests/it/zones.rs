@@ -272,6 +272,34 @@ fn times_are_those_of_the_parts() {
     assert!(nothing < us(20), "{nothing}");
 }
 
+/// A buffer that lost or gained slots would let writes be answered sooner or later, or never.
+#[test]
+fn finishing_and_resetting_leaves_the_buffer_as_large_as_it_was() {
+    let burst = |drive: &mut Device| {
+        let begin = drive.now() + Nanos::from_secs(5);
+        for piece in 0..160 {
+            drive.submit(begin, Tag(piece), Request::new(Op::Append, Lba::new(9 * 98_304), 512));
+        }
+        let mut last = begin;
+        while let Some(done) = drive.complete(Nanos::MAX) {
+            assert_eq!(done.status, Status::Success);
+            last = last.max(done.at);
+        }
+        last - begin
+    };
+    let mut drive = build(&format!("{ZNS}&jitter=0%&dies=0%&blocks=0%&word_lines=0%&programs=0%&erases=0%"));
+    let fresh = burst(&mut drive.clone());
+    for turn in 0..400 {
+        let zone = turn % 5 * 98_304;
+        assert_eq!(status(&mut drive, Op::Append, zone, 8 * (1 + turn % 23)), Status::Success);
+        if turn % 3 == 0 {
+            assert_eq!(status(&mut drive, Op::Zone(ZoneAction::Finish), zone, 0), Status::Success);
+        }
+        assert_eq!(status(&mut drive, Op::Zone(ZoneAction::Reset), zone, 0), Status::Success);
+    }
+    assert_eq!(burst(&mut drive), fresh);
+}
+
 /// Sustained, a zone is written as fast as its dies program.
 #[test]
 fn a_zone_that_is_long_enough_is_written_at_the_speed_of_all_dies() {

