@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Sub};
 
-use block::{Bytes, Lba, Nanos, Op, Request, SECTOR};
+use block::{Bytes, Lba, Nanos, Op, Request, SECTOR, Zone};
 use serde::{Deserialize, Serialize};
 
 /// What a drive has done since it was made, or between two such readings.
@@ -78,6 +78,15 @@ impl Counters {
         let bytes = SECTOR.times(end.get() - first.get());
         self.requests[1] += bytes.get().div_ceil(block.get().max(1));
         self.host_written += bytes;
+    }
+
+    /// The same of a drive whose zones these are: of each, what can be written; all of it where there are none.
+    pub(crate) fn count_fill(&mut self, zones: &[Zone], first: Lba, end: Lba, block: Bytes) {
+        if zones.is_empty() {
+            return self.count_writes(first, end, block);
+        }
+        let within = zones.iter().filter(|zone| first <= zone.start && zone.end <= end);
+        within.for_each(|zone| self.count_writes(zone.start, zone.writable, block));
     }
 
     /// Counts a request that was taken.

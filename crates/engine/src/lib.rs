@@ -25,6 +25,7 @@ mod running;
 mod target;
 mod threads;
 mod uring;
+mod virtual_error;
 mod virtual_run;
 mod worker;
 mod zone_traffic;
@@ -41,4 +42,5 @@ pub use measurement::{
 pub use real::{RealProgress, run_real, run_real_apart, run_real_together};
 pub use record::Record;
 pub use target::{Purged, Target};
-pub use virtual_run::{VirtualError, run_virtual, run_virtual_recorded, run_virtual_together};
+pub use virtual_error::VirtualError;
+pub use virtual_run::{run_virtual, run_virtual_recorded, run_virtual_together};

@@ -3,72 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use block::{Bytes, Completion, Nanos, Op, Request, Seed, Status, Tag};
+use block::{Bytes, Completion, Nanos, Request, Seed, Status, Tag};
 use drive::{Drive, Observed};
-use thiserror::Error;
-use workload::{Invalid, Workload};
+use workload::Workload;
 
 use crate::running::{FinalState, InFlight, RunningJobs, TagOwner, VirtualWorker};
+use crate::virtual_error::VirtualError;
 use crate::zone_traffic::ZoneTraffic;
 use crate::{Job, Measurement, OnError, Record};
-
-/// Why a workload gave no measurement on a simulated drive.
-#[non_exhaustive]
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum VirtualError {
-    /// The workload makes no sense, or not on this drive.
-    #[error(transparent)]
-    Invalid(#[from] Invalid),
-    /// The workload ended before any request did.
-    #[error(
-        "no request completed in the measured {time} of simulated time; give a shorter ramp_time, a longer runtime, or \
-         a larger number_ios or io_size"
-    )]
-    NothingCompleted {
-        /// How long it ran.
-        time: Nanos,
-    },
-    /// Written data is to be checked, and there is none.
-    #[error("a simulated drive stores no data to verify; leave verify out, or choose a file or a block device")]
-    HoldsNoData,
-    /// The drive ended a request with an error.
-    #[error(
-        "{op} of {length} at offset {} failed: {status}; --on-error=count counts such requests and goes on", offset.get()
-    )]
-    Failed { op: Op, offset: Bytes, length: Bytes, status: Status },
-    /// A request is longer than what a zone can hold.
-    #[error("requests of {block} do not fit into zones that hold {zone}; give a smaller bs, or zonemode=none")]
-    ZoneTooSmall { block: Bytes, zone: Bytes },
-    /// It ended all with an error.
-    #[error("all requests failed: {words}")]
-    AllFailed { words: String },
-    /// The drive came to the end of its life.
-    #[error(
-        "the drive reached its end of life and is read-only after {written} of host writes; start with a fresh one"
-    )]
-    WornOut {
-        /// What it took from its host in all its life.
-        written: Bytes,
-    },
-    /// One of several jobs gave none.
-    #[error("job `{name}`: {error}")]
-    OfJob {
-        /// What it is called.
-        name: String,
-        /// Why.
-        error: Box<Self>,
-    },
-}
-
-impl VirtualError {
-    /// The error, which is that of `job`.
-    fn of(self, job: &Job) -> Self {
-        match job.name {
-            "" => self,
-            name => Self::OfJob { name: name.to_owned(), error: Box::new(self) },
-        }
-    }
-}
 
 /// Runs `workload` on `drive` from the time it has reached, and leaves it with nothing in flight.
 ///

@@ -30,6 +30,7 @@ mod stream;
 mod trace;
 mod verify;
 mod zoned;
+mod zoned_access;
 
 pub use arrival::{Arrival, ArrivalProcess, Arrivals};
 pub use distribution::{AddressZone, Decimal, Distribution};
@@ -46,4 +47,5 @@ pub use stamp::{Damage, DamageKind, Stamp};
 pub use stream::Stream;
 pub use trace::{Trace, TraceError, TraceFormat, TraceReader, Traced, to_iolog, to_timed};
 pub use verify::Verify;
-pub use zoned::{HostZones, ZoneStep, ZonedAccess, ZonedJob};
+pub use zoned::{HostZones, ZoneStep, ZonedJob};
+pub use zoned_access::ZonedAccess;

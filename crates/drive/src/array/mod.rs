@@ -131,7 +131,7 @@ impl Array {
         for (member, (first, end)) in self.members.iter_mut().zip(shares).filter(|(_, (first, end))| first < end) {
             member.fill(first, end, piece, entropy);
         }
-        self.counters.count_writes(first, end, block);
+        self.counters.count_fill(&self.members[0].zones(), first, end, block);
         self.now = self.members.iter().map(Drive::now).fold(self.now, Nanos::max);
     }
 

@@ -58,7 +58,7 @@ impl FlashDrive {
     /// As there.
     pub fn fill_untimed(&mut self, first: Lba, end: Lba, block: Bytes, entropy: u8) {
         if self.zoned.is_some() {
-            return self.fill_zones(first, end);
+            return self.fill_zones(first, end, block);
         }
         let before = self.counters;
         let mut writer = Writer::new(self);

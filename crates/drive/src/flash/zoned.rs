@@ -2,7 +2,7 @@
 //! order and erased as a whole. There is no map of pages and no garbage collection; flash, channels, link, firmware and write
 //! buffer are those of other drives.
 
-use block::{Lba, Nanos, Op, Request, Status};
+use block::{Bytes, Lba, Nanos, Op, Request, Status};
 use serde::{Deserialize, Serialize};
 
 use super::firmware::Core;
@@ -216,20 +216,21 @@ impl FlashDrive {
     }
 
     /// Has the zones from `first` to `end` full, as writes in order would leave them, in no time.
-    pub(super) fn fill_zones(&mut self, first: Lba, end: Lba) {
+    pub(super) fn fill_zones(&mut self, first: Lba, end: Lba, block: Bytes) {
         let geometry = self.spec.geometry;
         let page_sectors = u64::from(self.page_sectors);
         let zones = self.zoned().zones.zone_of(first)..self.zoned().zones.zone_of(end);
         let capacity = self.zoned().zones.spec().capacity;
         self.zoned().zones.fill(first, end);
         let pages = capacity.sectors() / page_sectors;
-        for zone in zones.clone() {
+        for zone in zones {
             for page in (0..pages).step_by(geometry.program_pages as usize) {
                 let place = self.zoned().place(&geometry, zone, page);
                 self.nand.count(self.now, &[FlashOp::Program(place)]);
             }
         }
-        self.counters.host_written += capacity.times(u64::from(zones.end - zones.start));
+        let report = self.zoned().zones.report();
+        self.counters.count_fill(&report, first, end, block);
     }
 
     /// Forgets all data of the zones, and what was under way.

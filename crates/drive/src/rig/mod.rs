@@ -177,7 +177,7 @@ impl Rig {
     /// Fills them: see [`Device::fill`].
     pub(crate) fn fill(&mut self, first: Lba, end: Lba, block: Bytes, entropy: u8) {
         self.array.fill(first, end, block, entropy);
-        self.counters.count_writes(first, end, block);
+        self.counters.count_fill(&self.array.zones(), first, end, block);
         self.now = self.now.max(self.array.now());
     }
 

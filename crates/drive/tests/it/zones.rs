@@ -346,6 +346,9 @@ fn a_constructed_fill_is_the_state_of_a_simulated_one() {
     let end = Lba::at(made.shape().capacity);
     assert!(made.can_fill(Lba::new(0), end) && !made.can_fill(Lba::new(8), end));
     made.fill(Lba::new(0), end, Bytes::from_kib(128), 100);
+    let mut hosted = Preset::find(&ZNS.replace("?host=none&", "?")).unwrap().build_in_host();
+    hosted.fill(Lba::new(0), end, Bytes::from_kib(128), 100);
+    assert_eq!((hosted.zones(), hosted.counters().host_written), (made.zones(), made.counters().host_written));
     for zone in 0..12 {
         for piece in 0..320 {
             assert_eq!(status(&mut written, Op::Write, zone * 98_304 + piece * 256, 256), Status::Success);
@@ -354,6 +357,7 @@ fn a_constructed_fill_is_the_state_of_a_simulated_one() {
     assert_eq!(made.zones(), written.zones());
     let (made, written) = (made.counters(), written.counters());
     assert_eq!((made.pages_programmed, made.host_written), (written.pages_programmed, written.host_written));
+    assert_eq!(made.requests, written.requests);
 }
 
 #[test]

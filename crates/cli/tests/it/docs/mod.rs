@@ -40,6 +40,7 @@ pages! {
     every_example_of_the_page_on_job_files_runs: "docs/import.md", job_files;
     every_example_of_the_page_on_iometer_runs: "docs/iometer.md", as_it_stands;
     every_example_of_the_page_on_what_goes_on_runs: "docs/live.md", as_it_stands;
+    every_example_of_the_page_on_zones_runs: "docs/models-zoned.md", as_it_stands;
     every_example_of_the_page_on_settings_runs: "docs/configuration.md", as_it_stands;
     every_example_of_the_page_on_exit_codes_runs: "docs/exit-codes.md", as_it_stands;
     what_the_page_on_contributing_says_can_be_done_in_its_order: "docs/contributing.md", as_it_stands;
