@@ -107,7 +107,8 @@ impl Device {
     /// flash or of phase-change memory, or the only such drive of a host.
     pub fn can_write_untimed(&self, first: Lba, end: Lba) -> bool {
         match self {
-            Self::Flash(drive) => drive.can_write_untimed(first, end),
+            // Zones are filled, but not written in any order.
+            Self::Flash(drive) => drive.zone_limits().is_none() && drive.can_write_untimed(first, end),
             Self::Pcm(drive) => drive.can_fill(first, end),
             Self::Rig(rig) => rig.only_idle_drive().is_some_and(|drive| drive.can_write_untimed(first, end)),
             Self::Disk(_) | Self::Dram(_) | Self::Hybrid(_) => false,
