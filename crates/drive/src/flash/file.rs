@@ -18,7 +18,7 @@ use crate::draw::{Factor, Spread};
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::{PowerTable, ThermalTable};
-use crate::preset::units::{bytes, duration, rate, share, shares, some_bytes, some_duration, some_share};
+use crate::preset::units::{bytes, duration, rate, share, shares, some_bytes, some_duration, some_rate, some_share};
 use crate::preset::zones::ZonesTable;
 use crate::preset::{HostTable, PresetError, Rated, require, table};
 use crate::smart::IdentityTable;
@@ -157,6 +157,8 @@ table!(Controller {
     page_write: Nanos,
     #[serde(default, deserialize_with = "duration")]
     page_read: Nanos,
+    #[serde(default, deserialize_with = "some_rate")]
+    write_rate: Option<Rate>,
     #[serde(default, deserialize_with = "some_bytes")]
     read_ahead: Option<Bytes>,
     #[serde(default, deserialize_with = "some_share")]
@@ -485,6 +487,7 @@ impl FlashFile {
             retire_write: self.controller.retire_write.unwrap_or(self.controller.retire),
             journal: self.controller.journal,
             flush_journal: self.controller.flush_journal,
+            write_rate: self.controller.write_rate,
             write: self.controller.write,
             page_write: self.controller.page_write,
             page_read: self.controller.page_read,

@@ -107,6 +107,8 @@ pub struct FlashDrive {
     /// The logical page that holds the first mapping page: they come after those of the host.
     map_base: u32,
     nand: Nand,
+    /// When the controller will have passed on to flash all that was written.
+    encoded: Nanos,
     /// Where the last write ended.
     written_to: Lba,
     /// Whether the journal has noted all that was written.
@@ -185,6 +187,7 @@ impl FlashDrive {
             tables,
             map_base: pages,
             nand: Nand::new(&spec.geometry, spec.nand, spec.behaviour, seed.split("flash")),
+            encoded: Nanos::ZERO,
             written_to: Lba::new(u64::MAX),
             is_noted: true,
             counters: Counters { page: spec.geometry.page, ..Counters::default() },
@@ -380,6 +383,7 @@ impl Drive for FlashDrive {
         }
         self.tables.iter_mut().for_each(HeldTables::clear);
         self.is_noted = true;
+        self.encoded = Nanos::ZERO;
         self.buffer = Buffer::new(self.spec.buffer_pages as usize, self.spec.buffer_partial_pages as usize);
         self.link = Link::new(self.spec.link, self.spec.geometry.page);
         self.waiting.clear();
@@ -442,6 +446,7 @@ clone_in_place!(FlashDrive {
     tables,
     map_base,
     nand,
+    encoded,
     written_to,
     is_noted,
     counters,

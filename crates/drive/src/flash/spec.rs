@@ -1,6 +1,6 @@
 //! What a flash drive is made of.
 
-use block::{Bytes, Nanos};
+use block::{Bytes, Nanos, Rate};
 use serde::{Deserialize, Serialize};
 
 use super::{CHORES, ChoreSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, SlcSpec, retirement};
@@ -33,6 +33,8 @@ pub struct FlashSpec {
     /// What each change of the map takes beside: one for the first page that a write touches, one for all
     /// others; none where it goes on from the last write.
     pub write: Nanos,
+    /// At which the controller passes written data on to flash: parity, error correction. None where nothing holds it up.
+    pub write_rate: Option<Rate>,
     /// What each page that a write touches takes.
     pub page_write: Nanos,
     /// What each page that a read touches takes, which delays the next command but not this one.

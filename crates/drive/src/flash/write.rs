@@ -129,9 +129,18 @@ impl FlashDrive {
         if self.mapping.is_read_only() {
             return self.reject(sectors, ready);
         }
+        let ready = self.encode(ready);
         self.recent.note(page, Nanos::MAX);
         self.waiting.push(BufferedPage { page, sectors, is_kept: self.mapping.place_of(page).is_some() });
         self.put(page, ready);
+    }
+
+    /// When the controller has passed on a page that is there at `ready`, one after the other.
+    #[inline]
+    fn encode(&mut self, ready: Nanos) -> Nanos {
+        let Some(rate) = self.spec.write_rate else { return ready };
+        self.encoded = self.encoded.max(ready) + rate.time_for(self.spec.geometry.page);
+        self.encoded
     }
 
     /// Leaves a page that was written where flash takes no more, and frees its slot. What is at hand ends with a write fault,

@@ -280,6 +280,11 @@ impl Translation {
         if old != NONE {
             self.erase(old, plan);
         }
+        // A log block of its own has nothing left, and some of it may be older than what was copied.
+        if let Some(at) = self.logs.iter().position(|log| log.owner == Some(logical)) {
+            let log = self.logs.remove(at).expect("it was just found");
+            self.erase(log.block, plan);
+        }
     }
 
     fn take_free(&mut self) -> u32 {

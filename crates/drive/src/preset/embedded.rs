@@ -66,6 +66,8 @@ pub const EMBEDDED: &[(&str, &str)] = embed![
     "drives/flash" / "sn640-1920",
     "drives/flash" / "zn540-1tb",
     "drives/flash" / "intel-520",
+    "drives/flash" / "m4-64",
+    "drives/flash" / "m4-128",
     "drives/flash" / "m4-256",
     "drives/flash" / "samsung-830",
     "drives/flash" / "ssd-320",

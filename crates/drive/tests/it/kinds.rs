@@ -7,6 +7,8 @@ use assay_drive::{Counters, Drive};
 use block::{Bytes, Lba, Nanos, Op, Request, Tag, Temperature};
 use testkit::Random;
 
+use crate::modern::{in_order, near};
+
 fn spec(name: &str) -> FlashSpec {
     let preset = Preset::find(name).unwrap_or_else(|error| panic!("{error}"));
     let Spec::Flash(spec) = preset.spec else { panic!("{name} is flash") };
@@ -186,6 +188,32 @@ fn a_flush_takes_what_a_power_cut_would_lose() {
     near(lone(&mut protected, Request::FLUSH), bare, "what the capacitor keeps");
     near(lone(&mut protected, durable), plain, "FUA costs nothing");
     assert_eq!(protected.counters().pages_programmed, 8, "padded to whole flash pages, and no journal");
+}
+
+/// Writes in order of a family: as many dies, as much flash can do, until the controller's own rate is reached. A lone write does
+/// not notice that.
+#[test]
+fn siblings_write_as_fast_as_their_dies_up_to_what_the_controller_passes_on() {
+    for (name, rated) in
+        [("m4-64", 95.0), ("m4-128", 175.0), ("m4-256", 260.0), ("ssd-320", 205.0), ("samsung-830", 392.0)]
+    {
+        let mut device = Preset::find(name).unwrap().build();
+        let rate = in_order(&mut device, Op::Write, Bytes::ZERO, Bytes::from_gib(2));
+        near(&format!("{name}, writes in order, MB/s"), rate, rated, 0.08);
+    }
+    let (mut with, mut without) = (drive("m4-256"), drive("m4-256?write_rate=100 GB/s"));
+    assert_eq!(lone(&mut with, write(0, 8)), lone(&mut without, write(0, 8)));
+    // A page of 4 KiB takes 2,048 us at 2 MB/s: a flush waits for it before it is programmed.
+    let mut slow = drive("m4-256?write_rate=2 MB/s");
+    lone(&mut slow, write(0, 8));
+    slow.submit(slow.now(), Tag(0), Request::FLUSH);
+    let flushed = slow.complete(Nanos::MAX).unwrap().at;
+    slow.submit(flushed, Tag(0), write(64, 8));
+    let began = slow.complete(Nanos::MAX).unwrap().at;
+    slow.submit(began, Tag(0), Request::FLUSH);
+    let took = slow.complete(Nanos::MAX).unwrap().at - began;
+    let least = Nanos::from_micros(2_048 + 1_300);
+    assert!((least..least + Nanos::from_micros(300)).contains(&took), "{took}");
 }
 
 /// Warning and critical composite temperatures of drives for clients: none slows down in a short run from room temperature,

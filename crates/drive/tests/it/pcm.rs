@@ -8,7 +8,7 @@ use testkit::Random;
 use crate::modern::{near, scattered};
 
 /// Without anything that is drawn: 1.3 µs to read, 2.5 µs to write an access of 512 B.
-const EXACT: &str = "rewrites=0%&media.dies=0%&media.reads=0%&media.writes=0%&jitter=0%";
+const EXACT: &str = "media.read=1300ns&media.write=2500ns&writes_at_once=5KiB&log.every=10h&log.length=0s&rewrites=0%&media.dies=0%&media.reads=0%&media.writes=0%&jitter=0%";
 
 /// A small drive, changed so.
 fn drive(changes: &str) -> Device {
@@ -106,7 +106,7 @@ fn steady_is_fresh() {
 /// A lone write is repeated as often as its eight accesses are, and then takes longer by what that takes.
 #[test]
 fn the_tail_of_writes_is_that_of_repeated_writes_and_reads_have_none() {
-    let mut drive = drive("rewrites=0.5%");
+    let mut drive = drive("rewrites=0.5%&log.every=10h&log.length=0s");
     let tail = |drive: &mut Device, op| {
         let mut times: Vec<Nanos> =
             (0..20_000).map(|page| lone(drive, Request::new(op, Lba::new(page * 8), 8))).collect();
@@ -143,6 +143,50 @@ fn what_is_written_without_time_is_as_good_as_written() {
             lone(&mut written, request);
         });
         assert_eq!((digest(&made), counted(&made)), (digest(&written), counted(&written)), "seed = {seed}");
+    }
+}
+
+/// Times in microseconds of requests of 4 KiB anywhere, so many in flight, each of a worker of its own or all of one, in the host.
+fn in_host(op: Op, workers: u32, depth: u32, count: u32) -> Vec<f64> {
+    let preset = Preset::find("optane-p4800x").unwrap();
+    let (mut drive, mut random) = (preset.build_in_host(), Random::new(11));
+    drive.bind(&(0..workers * depth).map(|tag| tag / depth).collect::<Vec<_>>());
+    let (mut began, mut times) = (vec![Nanos::ZERO; (workers * depth) as usize], Vec::new());
+    let mut submit = |drive: &mut Device, tag: u32, began: &mut Vec<Nanos>| {
+        began[tag as usize] = drive.now();
+        drive.submit(drive.now(), Tag(tag), Request::new(op, Lba::new(random.below(2_000_000) * 8), 8));
+    };
+    (0..workers * depth).for_each(|tag| submit(&mut drive, tag, &mut began));
+    for _ in 0..count {
+        let done = drive.complete(Nanos::MAX).expect("some are in flight");
+        times.push((done.at - began[done.tag.0 as usize]).as_nanos() as f64 / 1e3);
+        submit(&mut drive, done.tag.0, &mut began);
+    }
+    times.sort_unstable_by(f64::total_cmp);
+    times
+}
+
+/// What the P4800X was fitted to, of `published/qos.toml`: points marked `fit`, measured in a Linux host.
+#[test]
+fn the_published_drive_is_met_where_it_was_fitted() {
+    //     op         workers depth  mean  50 %  99 %  99.9 %
+    for (op, workers, depth, published) in [
+        (Op::Read, 1, 1, [9.7, 9.5, 15.6, 34.0]),
+        (Op::Write, 1, 1, [11.9, 10.3, 39.7, 59.6]),
+        (Op::Write, 8, 1, [19.2, 15.0, 51.0, 80.0]),
+        (Op::Read, 1, 16, [25.5, 25.0, 41.0, f64::NAN]),
+    ] {
+        let times = in_host(op, workers, depth, 300_000);
+        let quantile = |share: f64| times[(times.len() as f64 * share) as usize];
+        let mean = times.iter().sum::<f64>() / times.len() as f64;
+        let found = [mean, quantile(0.5), quantile(0.99), quantile(0.999)];
+        println!(
+            "{op}, {workers} workers, depth {depth}: {found:.1?}, published {published:.1?}; {:.1}",
+            quantile(0.9999)
+        );
+        for (found, published) in found[..2].iter().zip(published) {
+            assert!((found / published - 1.0).abs() < 0.25, "{op}, {workers} × {depth}: {found:.1}, not {published}");
+        }
     }
 }
 
