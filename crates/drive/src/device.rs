@@ -137,8 +137,8 @@ impl Device {
     ///
     /// # Panics
     /// If it [cannot](Self::can_write_at_random).
-    pub fn write_at_random(&mut self, writes: u64, entropy: u8, seed: Seed) {
-        self.change_only_flash(|drive| drive.write_at_random(writes, entropy, seed));
+    pub fn write_at_random(&mut self, writes: u64, seed: Seed) {
+        self.change_only_flash(|drive| drive.write_at_random(writes, seed));
     }
 
     fn only_flash(&self) -> Option<&FlashDrive> {

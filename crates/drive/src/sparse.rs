@@ -41,6 +41,7 @@ macro_rules! number {
     };
 }
 
+number!(u8);
 number!(u32);
 number!(u64);
 

@@ -7,7 +7,7 @@ use store::StoreError;
 use thiserror::Error;
 use trial::TrialError;
 
-use crate::EraseError;
+use crate::{EraseError, TraceFileError};
 
 /// Why a plan could not be carried out to its end.
 #[non_exhaustive]
@@ -34,6 +34,9 @@ pub enum LabError {
         /// The size of this one.
         capacity: Bytes,
     },
+    /// A method replays a trace that there is not.
+    #[error(transparent)]
+    Trace(#[from] TraceFileError),
     /// A simulated drive cannot be changed as the plan's sweep has it.
     #[error(transparent)]
     Preset(#[from] PresetError),
@@ -125,6 +128,7 @@ impl LabError {
         match self {
             Self::At { source, .. } => source.would_recur(),
             Self::DoesNotFit { .. }
+            | Self::Trace(_)
             | Self::Preset(_)
             | Self::NotSimulated { .. }
             | Self::Virtual(_)

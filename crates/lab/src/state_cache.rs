@@ -123,7 +123,7 @@ mod tests {
         let (end, page) = (block::Lba::at(drive.shape().capacity), Bytes::from_kib(4));
         drive.fill(block::Lba::new(0), end, Bytes::from_mib(1), 100);
         assert!(drive.can_write_at_random(page));
-        drive.write_at_random(20_000, 100, Seed::new(1));
+        drive.write_at_random(20_000, Seed::new(1));
         drive
     }
 
@@ -147,7 +147,7 @@ mod tests {
         cache.keep("a", &drive);
         let mut found = cache.find("a", &fresh).unwrap();
         assert_eq!((digest(&found), found.counters(), found.now()), (digest(&drive), drive.counters(), drive.now()));
-        [&mut found, &mut drive].into_iter().for_each(|drive| drive.write_at_random(5_000, 100, Seed::new(2)));
+        [&mut found, &mut drive].into_iter().for_each(|drive| drive.write_at_random(5_000, Seed::new(2)));
         assert_eq!((digest(&found), found.counters()), (digest(&drive), drive.counters()));
         assert!(cache.find("b", &fresh).is_none(), "another recipe");
         assert!(cache.find("a", &small("&pages_per_block=64")).is_none(), "another drive");

@@ -108,6 +108,18 @@ impl Traces {
         workloads.try_for_each(|workload| self.give_to(workload))
     }
 
+    /// Gives every replay of `plan` its requests that is of a built-in trace, and reads no file.
+    ///
+    /// # Errors
+    /// If there is no such built-in trace.
+    pub(crate) fn give_builtin(plan: &mut Plan) -> Result<(), TraceFileError> {
+        let mut traces = Self::anywhere();
+        let workloads = plan.steps.iter_mut().flat_map(|step| step.action.kind_mut().workloads_mut());
+        let is_builtin =
+            |workload: &Workload| workload.replay.as_ref().is_some_and(|it| it.source.starts_with(BUILTIN));
+        workloads.filter(|workload| is_builtin(workload)).try_for_each(|workload| traces.give_to(workload))
+    }
+
     /// Gives `workload` its requests, if it is a replay.
     ///
     /// # Errors

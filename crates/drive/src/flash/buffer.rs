@@ -34,8 +34,8 @@ pub struct Partial {
     pub sectors: SectorMask,
     /// When the last of them arrived.
     pub arrived: Nanos,
-    /// Whether the others were read from flash when the first of them came.
-    pub is_complete: bool,
+    /// Percent that compression leaves of them, the most of any.
+    pub entropy: u8,
 }
 
 /// What a partial write brings about.
@@ -43,8 +43,8 @@ pub struct Partial {
 pub enum Merged {
     /// Nothing: the page waits for more.
     Waits,
-    /// The page is whole now and can be programmed.
-    Whole,
+    /// The page is whole now and can be programmed; compression leaves so many percent of it.
+    Whole(u8),
     /// The page waits, and another must go to flash for it: read, merged, programmed.
     Evicts(Partial),
 }
@@ -81,15 +81,9 @@ impl Buffer {
         }
     }
 
-    /// Whether a part of `page` waits for its rest.
-    #[inline]
-    pub fn holds(&self, page: Lpn) -> bool {
-        self.partial.iter().any(|partial| partial.page == page)
-    }
-
-    /// Adds sectors of `page` that arrived in a slot just acquired. `page_sectors` is how many make a page; it `is_complete` if
-    /// the others are here from flash.
-    pub fn merge(&mut self, piece: PagePart, page_sectors: u32, arrived: Nanos, is_complete: bool) -> Merged {
+    /// Adds sectors of a page that arrived in a slot just acquired. `page_sectors` is how many make a page; compression leaves
+    /// `entropy` percent of these.
+    pub fn merge(&mut self, piece: PagePart, page_sectors: u32, arrived: Nanos, entropy: u8) -> Merged {
         let PagePart { page, first, sectors: count } = piece;
         let ones = |count: u32| if count == SectorMask::BITS { SectorMask::MAX } else { (1 << count) - 1 };
         let sectors = ones(count) << first;
@@ -98,14 +92,16 @@ impl Buffer {
             let partial = &mut self.partial[index];
             partial.sectors |= sectors;
             partial.arrived = arrived;
+            partial.entropy = partial.entropy.max(entropy);
+            let entropy = partial.entropy;
             if partial.sectors == ones(page_sectors) {
                 self.partial.remove(index);
-                return Merged::Whole;
+                return Merged::Whole(entropy);
             }
             return Merged::Waits;
         }
         let evicted = (self.partial.len() == self.partial_max).then(|| self.partial.remove(0));
-        self.partial.push(Partial { page, sectors, arrived, is_complete });
+        self.partial.push(Partial { page, sectors, arrived, entropy });
         evicted.map_or(Merged::Waits, Merged::Evicts)
     }
 
@@ -149,8 +145,8 @@ mod tests {
         let mut buffer = Buffer::new(4, 2);
         for sector in 0..8 {
             buffer.acquire();
-            let merged = buffer.merge(sector_of(5, sector), 8, Nanos::ZERO, false);
-            assert_eq!(merged, if sector == 7 { Merged::Whole } else { Merged::Waits }, "sector {sector}");
+            let merged = buffer.merge(sector_of(5, sector), 8, Nanos::ZERO, 100);
+            assert_eq!(merged, if sector == 7 { Merged::Whole(100) } else { Merged::Waits }, "sector {sector}");
         }
         assert_eq!(buffer.take_partial(), None);
     }
@@ -160,7 +156,7 @@ mod tests {
         let mut buffer = Buffer::new(4, 2);
         let mut write = |page| {
             buffer.acquire();
-            buffer.merge(sector_of(page, 0), 8, Nanos::ZERO, false)
+            buffer.merge(sector_of(page, 0), 8, Nanos::ZERO, 100)
         };
         assert_eq!((write(1), write(2)), (Merged::Waits, Merged::Waits));
         assert!(matches!(write(3), Merged::Evicts(Partial { page: Lpn(1), .. })));

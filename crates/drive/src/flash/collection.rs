@@ -74,28 +74,39 @@ const HURRY: u32 = 4;
 /// The block that is being emptied.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Victim {
-    block: u32,
+    pub block: u32,
     /// The pages before this one have been dealt with.
-    next: u32,
+    pub next: u32,
     /// Pages to move for each page that the host writes, in 2⁻⁸.
     pace: u32,
     /// What is owed of a page, in 2⁻⁸.
     owed: u32,
     /// The array read whose other pages the controller has at hand, where writes are paced.
-    sensed: u32,
+    pub sensed: u32,
+}
+
+/// What came of moving some pages of a victim.
+pub struct Copied {
+    pub moved: Moved,
+    /// Where to go on.
+    pub next: u32,
+    /// How much of its count was moved.
+    pub size: u32,
+    /// The last array read.
+    pub sensed: u32,
 }
 
 impl Mapping {
-    /// Does the unit's share of collection before the host writes one page to it: a few pages for each page
-    /// written, so that a block is empty just as it is needed.
+    /// Does the unit's share of collection before the host writes one page of this size to it: a few pages for each
+    /// page written, so that a block is empty just as it is needed.
     #[inline]
-    pub(super) fn collect(&mut self, unit: Unit, plan: &mut Vec<FlashOp>, followed: impl Followed) {
+    pub(super) fn collect(&mut self, unit: Unit, size: u32, plan: &mut Vec<FlashOp>, followed: impl Followed) {
         let state = &self.units[unit.0 as usize];
         if state.victim.is_none() && state.free.len() <= self.collection.start as usize {
             self.begin(unit);
         }
         if let Some(victim) = &mut self.units[unit.0 as usize].victim {
-            let due = victim.owed + victim.pace;
+            let due = victim.owed + victim.pace * size;
             if due & (PACE_UNIT - 1) != victim.owed {
                 victim.owed = due & (PACE_UNIT - 1);
             }
@@ -117,7 +128,7 @@ impl Mapping {
             self.choose_victim(unit);
         }
         let Some(victim) = self.units[unit.0 as usize].victim else { return false };
-        self.move_pages(unit, victim, pages, plan, EveryPage);
+        self.move_pages(unit, victim, pages * self.granules(), plan, EveryPage);
         self.digest = (self.digest ^ u64::from(unit.0) << 32 ^ u64::from(pages)).wrapping_mul(0x94d0_49bb_1331_11eb);
         true
     }
@@ -132,7 +143,7 @@ impl Mapping {
     }
 
     fn choose_victim(&mut self, unit: Unit) {
-        let (blocks, pages) = (self.geometry.blocks_per_plane, self.geometry.pages_per_block);
+        let (blocks, pages, size) = (self.geometry.blocks_per_plane, self.geometry.pages_per_block, self.block_size());
         let first = unit.0 * blocks;
         let cold = self.cold(unit);
         let counts = &self.counts[first as usize..(first + blocks) as usize];
@@ -142,13 +153,16 @@ impl Mapping {
                 candidates.remove(block - first);
                 Some(block - first)
             }
-            None => candidates.take(counts, pages),
+            None => candidates.take(counts, size),
         };
         self.level_max = self.units.iter().map(|state| state.candidates.level()).max().unwrap_or(0);
         let Some(block) = chosen.map(|block| first + block) else { return };
         let valid = u32::from(self.counts[block as usize]);
         // A block that moves for the sake of even wear may gain nothing: it is done with in a few host's pages.
-        let gain = (pages - valid).max(if cold.is_some() { pages.div_ceil(LEVELLING_PACE) } else { 0 });
+        // Where pages are packed, as good as a page is lost at the end of what the host writes and of what is moved.
+        let lost = if self.packing.is_some() { 2 * self.granules() } else { 0 };
+        let gain = (size - valid).saturating_sub(lost);
+        let gain = gain.max(if cold.is_some() { size.div_ceil(LEVELLING_PACE) } else { 0 });
         if gain == 0 {
             self.note(unit, block, valid as u16);
             self.units[unit.0 as usize].candidates.close(block - first);
@@ -181,17 +195,20 @@ impl Mapping {
             self.empty(unit, block, LEVELLING_PACE * PACE_UNIT);
         }
         if let Some(victim) = self.units[unit.0 as usize].victim {
-            self.move_pages(unit, victim, self.geometry.program_pages, plan, EveryPage);
+            self.move_pages(unit, victim, self.geometry.program_pages * self.granules(), plan, EveryPage);
             self.digest = (self.digest ^ u64::from(block)).wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(23);
         }
     }
 
-    /// Moves up to `count` valid pages; erases the block when none is left.
+    /// Moves valid pages that count for `count`; erases the block when none is left.
     fn move_pages(&mut self, unit: Unit, victim: Victim, count: u32, plan: &mut Vec<FlashOp>, followed: impl Followed) {
-        let (moved, next, sensed) = self.copy_valid(unit, victim, count, followed);
-        let left = self.counts[victim.block as usize] - moved.pages as u16;
+        let Copied { moved, next, size, sensed } = match self.packing {
+            None => self.copy_valid(unit, victim, count, followed),
+            Some(_) => self.copy_packed(unit, victim, count),
+        };
+        let left = self.counts[victim.block as usize] - size as u16;
         self.counts[victim.block as usize] = left;
-        if moved.pages > 0 {
+        if moved.pages + moved.programs > 0 || moved.reads > 0 {
             self.moved += u64::from(moved.pages);
             plan.push(FlashOp::Move(unit, moved));
         }
@@ -227,9 +244,9 @@ impl Mapping {
         }
     }
 
-    /// Puts up to `count` of the victim's valid pages behind the unit's other moved ones; what that takes, where to go on,
-    /// and the last array read. A word of valid bits at a time: this is what most of a simulation's time goes to.
-    fn copy_valid<F: Followed>(&mut self, unit: Unit, victim: Victim, count: u32, followed: F) -> (Moved, u32, u32) {
+    /// Puts up to `count` of the victim's valid pages behind the unit's other moved ones. A word of valid bits at a time: this
+    /// is what most of a simulation's time goes to.
+    fn copy_valid<F: Followed>(&mut self, unit: Unit, victim: Victim, count: u32, followed: F) -> Copied {
         let Geometry { pages_per_block: pages, program_pages: together, sense_pages, .. } = self.geometry;
         let base = victim.block << self.page_bits;
         let mut to = self.units[unit.0 as usize].collection;
@@ -272,9 +289,7 @@ impl Mapping {
         }
         let moved = count - left;
         let to = self.sense_of(to.block << self.page_bits | to.next.saturating_sub(1));
-        match together {
-            1 => (Moved { pages: moved, reads: moved, programs: moved, to }, next, sensed),
-            _ => (Moved { pages: moved, reads, programs, to }, next, sensed),
-        }
+        let (reads, programs) = if together == 1 { (moved, moved) } else { (reads, programs) };
+        Copied { moved: Moved { pages: moved, reads, programs, to }, next, size: moved, sensed }
     }
 }

@@ -131,10 +131,7 @@ impl<'d> Writer<'d> {
         drive.written_to = request.end();
         drive.is_noted = false;
         for piece in drive.pieces(request) {
-            if let Some(compression) = &mut self.drive.compression {
-                compression.note(request.entropy);
-            }
-            self.part(piece);
+            self.part(piece, request.entropy);
         }
     }
 
@@ -144,7 +141,7 @@ impl<'d> Writer<'d> {
             let Some(cache) = &mut self.drive.map_cache else { return };
             let need = cache.write(piece.page);
             if let Some(region) = need.write_back.filter(|_| !self.drive.mapping.is_read_only()) {
-                self.put(Lpn(self.drive.map_base + region));
+                self.put(Lpn(self.drive.map_base + region), 100);
             }
             if let Some(region) = need.fetch {
                 let is_here = self.drive.holds_table(region);
@@ -155,27 +152,25 @@ impl<'d> Writer<'d> {
     }
 
     /// Writes what falls on one page.
-    fn part(&mut self, piece: PagePart) {
+    fn part(&mut self, piece: PagePart, entropy: u8) {
         let drive = &mut *self.drive;
         if piece.sectors < drive.page_sectors {
             // The last page of a drive that ends within one: it waits for its rest, which never comes, or for the flush.
-            let is_complete = drive.spec.buffer_completes && !drive.buffer.holds(piece.page);
-            drive.nand.pages_read += u64::from(is_complete && drive.mapping.place_of(piece.page).is_some());
             drive.buffer.acquire();
-            drive.buffer.merge(piece, drive.page_sectors, drive.now, is_complete);
+            drive.buffer.merge(piece, drive.page_sectors, drive.now, entropy);
         } else if drive.mapping.is_read_only() {
             drive.counters.host_rejected += SECTOR.times(u64::from(drive.page_sectors));
         } else {
             let is_kept = drive.mapping.place_of(piece.page).is_some();
             self.pending.push(BufferedPage { page: piece.page, sectors: SectorMask::MAX, is_kept });
-            self.put(piece.page);
+            self.put(piece.page, entropy);
         }
     }
 
     /// Has the map decide where a page goes, and counts what that takes.
-    fn put(&mut self, page: Lpn) {
+    fn put(&mut self, page: Lpn, entropy: u8) {
         let drive = &mut *self.drive;
-        let full = drive.decide(page);
+        let full = drive.decide(page, entropy);
         drive.nand.count(drive.now, &drive.plan);
         if full {
             self.pending.clear();
@@ -187,6 +182,9 @@ impl<'d> Writer<'d> {
         let drive = &mut *self.drive;
         let sectors = u64::from(drive.page_sectors);
         let first = Lpn((at / sectors) as u32);
+        if drive.mapping.is_packed() && entropy < 100 {
+            return 0;
+        }
         if !at.is_multiple_of(sectors) || drive.map_cache.as_ref().is_some_and(|cache| !cache.goes_on_at(first)) {
             return 0;
         }
@@ -198,12 +196,8 @@ impl<'d> Writer<'d> {
             }
             page.0 += written;
         }
-        let (pages, together) = (page.0 - first.0, drive.spec.geometry.program_pages);
-        let programs = match &mut drive.compression {
-            Some(compression) => compression.store(pages, together, entropy),
-            None => pages / together,
-        };
-        drive.nand.pages_programmed += u64::from(programs) * u64::from(together);
+        let pages = page.0 - first.0;
+        drive.nand.pages_programmed += u64::from(pages);
         if let Some(cache) = &mut drive.map_cache {
             cache.write_in_order(first, pages);
         }
@@ -268,8 +262,7 @@ impl Mapping {
         }
         self.extents.add(first, rows, Unit(turn), &starts, self.page_bits);
         for unit in (0..units).map(|place| Unit((turn + place) % units)) {
-            let host = self.units[unit.0 as usize].host;
-            if host.next == host.end {
+            if self.is_full(self.units[unit.0 as usize].host) {
                 self.close(unit, PageSource::Host);
             }
         }
@@ -278,11 +271,15 @@ impl Mapping {
 
     /// How many flash pages each unit can be given one after the other before any of them has something else to do.
     fn rows_left(&self) -> u32 {
-        let together = self.geometry.program_pages;
+        let (together, granules) = (self.geometry.program_pages, self.granules());
         let rows = self.units.iter().map(|unit| {
             let collects = unit.victim.is_some() || unit.free.len() <= self.collection.start as usize;
-            let is_within = !unit.host.next.is_multiple_of(together);
-            let room = (unit.host.end - unit.host.next).min(unit.valid_max.saturating_sub(unit.valid));
+            let is_packed = self.packing.is_some();
+            // Compressed pages before these: they lie at no place that follows from their number.
+            let is_dense = is_packed && self.filled(unit.host) != unit.host.next * granules;
+            let is_within = !unit.host.next.is_multiple_of(together) || is_dense;
+            let end = if is_packed { self.geometry.pages_per_block } else { unit.host.end };
+            let room = (end.saturating_sub(unit.host.next)).min(unit.valid_max.saturating_sub(unit.valid) / granules);
             if collects || is_within { 0 } else { room / together }
         });
         if self.read_only { 0 } else { rows.min().unwrap_or(0) }
@@ -290,11 +287,15 @@ impl Mapping {
 
     /// Puts so many pages behind those that a unit's open block has; the slot of the first.
     fn append_in_order(&mut self, unit: u32, pages: u32) -> u32 {
+        let size = pages * self.granules();
         let state = &mut self.units[unit as usize];
         let start = state.host.block << self.page_bits | state.host.next;
-        self.counts[state.host.block as usize] += pages as u16;
+        self.counts[state.host.block as usize] += size as u16;
+        if let Some(packing) = &mut self.packing {
+            packing.add(state.host.block, pages, size);
+        }
         state.host.next += pages;
-        state.valid += pages;
+        state.valid += size;
         set_bits(&mut self.valid, start as usize, pages as usize);
         start
     }

@@ -42,7 +42,9 @@ impl Mapping {
     /// Whether both are made alike, so that equal histories make equal states.
     fn is_like(&self, other: &Self) -> bool {
         let wear = |mapping: &Self| mapping.wear.as_ref().map(|wear| *wear.spec());
-        let made = |mapping: &Self| (mapping.geometry, mapping.collection, mapping.slc, mapping.slots.len());
+        let made = |mapping: &Self| {
+            (mapping.geometry, mapping.collection, mapping.slc, mapping.slots.len(), mapping.owners.len())
+        };
         made(self) == made(other) && wear(self) == wear(other)
     }
 
@@ -53,7 +55,10 @@ impl Mapping {
     fn copy_tables(&mut self, other: &Self) {
         if self.changes.since != Some(other.digest) {
             sparse::copy_into(&mut self.slots, &other.slots);
-            sparse::copy_into(&mut self.owners, &other.owners);
+            match other.packing {
+                Some(_) => self.owners = other.owners_copied(),
+                None => sparse::copy_into(&mut self.owners, &other.owners),
+            }
         } else {
             let open = other.units.iter().flat_map(|unit| [unit.host.block, unit.collection.block]);
             self.changes.blocks.extend(open);
@@ -62,7 +67,7 @@ impl Mapping {
             let Self { slots, owners, changes, .. } = self;
             for block in &changes.blocks {
                 let first = (*block as usize) << other.page_bits;
-                let pages = first..first + other.geometry.pages_per_block as usize;
+                let pages = first..first + other.block_slots() as usize;
                 for written in owners[pages.clone()].chunks(BATCH) {
                     written.iter().for_each(|page| prefetch_index(&slots[..], *page as usize));
                     written.iter().for_each(|page| prefetch_index(&other.slots, *page as usize));
@@ -88,9 +93,10 @@ impl Clone for Mapping {
             slc: self.slc,
             page_bits: self.page_bits,
             slots: sparse::copied(&self.slots),
-            owners: sparse::copied(&self.owners),
+            owners: self.owners_copied(),
             extents: self.extents.clone(),
             valid: sparse::copied(&self.valid),
+            packing: self.packing.clone(),
             counts: self.counts.clone(),
             single: self.single.clone(),
             units: self.units.clone(),
@@ -121,6 +127,7 @@ impl Clone for Mapping {
             owners: _,
             extents,
             valid: _,
+            packing,
             counts,
             single,
             units,
@@ -136,6 +143,7 @@ impl Clone for Mapping {
         if !is_alike {
             self.copy_tables(other);
             self.extents.clone_from(extents);
+            self.packing.clone_from(packing);
             self.counts.clone_from(counts);
             self.single.clone_from(single);
             self.units.clone_from(units);
@@ -210,7 +218,7 @@ mod tests {
                 }
                 match round {
                     1 if original.can_write_at_random(Bytes::from_kib(4)) => {
-                        original.write_at_random(9_000, 100, Seed::new(1))
+                        original.write_at_random(9_000, Seed::new(1))
                     }
                     _ => use_a_little(&mut original, &mut numbers),
                 }

@@ -9,6 +9,7 @@ use block::{Bytes, Nanos, Rate};
 use serde::Deserialize;
 
 use super::collection::START_MIN;
+use super::packing::Packing;
 use super::retirement::WORN_START_MIN;
 use super::{
     CellTimes, CollectionPolicy, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandBehaviour, NandTimes,
@@ -185,8 +186,6 @@ table!(BufferTable {
     size: Bytes,
     #[serde(deserialize_with = "bytes")]
     partial: Bytes,
-    #[serde(default)]
-    completes: bool,
     #[serde(default)]
     serves_reads: bool,
 });
@@ -494,10 +493,9 @@ impl FlashFile {
             chores: [journal?, checkpoint?, log?],
             map_cache,
             read_ahead: self.controller.read_ahead.map_or(0, |ahead| ahead.div(geometry.page) as u32),
-            compression: self.controller.compression_floor.map(|ppm| (ppm / 10_000) as u32),
+            compression: self.compression(&geometry)?,
             buffer_pages,
             buffer_partial_pages,
-            buffer_completes: self.buffer.completes,
             buffer_reads: self.buffer.serves_reads,
             geometry,
             nand,
@@ -519,9 +517,33 @@ impl FlashFile {
         Ok(spec)
     }
 
+    /// What is always left of compressed data, in percent, if data is compressed.
+    fn compression(&self, geometry: &Geometry) -> Result<Option<u32>, PresetError> {
+        let Some(floor) = self.controller.compression_floor else { return Ok(None) };
+        require(
+            (10_000..=1_000_000).contains(&floor),
+            || format!("controller.compression_floor is {floor} millionths"),
+            "1% to 100% is always left of compressed data",
+        )?;
+        let is_greedy = self.gc.as_ref().is_none_or(|gc| matches!(gc.policy, PolicyName::Greedy));
+        require(
+            is_greedy && self.slc.is_none() && Packing::takes(geometry.pages_per_block),
+            || {
+                format!(
+                    "compressed data is asked of blocks of {} pages, or beside gc.policy or [slc]",
+                    geometry.pages_per_block
+                )
+            },
+            "compression goes with greedy collection, without [slc], and with blocks of 2,048 pages or fewer",
+        )?;
+        Ok(Some((floor / 10_000) as u32))
+    }
+
     /// Whether what is beyond the user's capacity suffices for the blocks that writing keeps open.
     fn check_room(&self, geometry: &Geometry, start: u32) -> Result<(), PresetError> {
-        let per_block = geometry.pages_per_block.next_power_of_two().max(64);
+        let floor = self.compression(geometry)?;
+        let slots = floor.map_or(geometry.pages_per_block, |floor| Packing::slots(geometry.pages_per_block, floor));
+        let per_block = slots.next_power_of_two().max(64);
         let blocks = u128::from(geometry.units()) * u128::from(geometry.blocks_per_plane);
         let pages = blocks * u128::from(per_block);
         require(
@@ -532,6 +554,8 @@ impl FlashFile {
         let user = self.capacity.user.get().div_ceil(geometry.page.get());
         let per_unit = u64::from(geometry.blocks_per_plane) * u64::from(geometry.pages_per_block);
         let working = u64::from(start + 3) * u64::from(geometry.pages_per_block);
+        // Compressed data leaves a part of a page unused at the end of a block: collection must gain more than that.
+        let working = working + floor.map_or(0, |_| 4 * u64::from(geometry.blocks_per_plane));
         require(
             per_unit >= user.div_ceil(u64::from(geometry.units())) + working,
             || format!("capacity.spare leaves {} blocks a plane", geometry.blocks_per_plane),

@@ -14,6 +14,7 @@ use super::digest;
 use super::extents::Extents;
 use super::geometry::{Geometry, Unit};
 use super::operation::{Cells, FlashOp, Lpn, PageLocation};
+use super::packing::Packing;
 use super::retirement::{self, WORN_START_MIN};
 use crate::sparse;
 use crate::wear::{EraseVerdict, Wear};
@@ -59,7 +60,9 @@ pub struct Mapping {
     /// A bit a slot: whether it is what the map points to.
     #[serde(with = "sparse")]
     pub(super) valid: Vec<u64>,
-    /// Valid pages of each block, with [`NOT_CLOSED`] set while the block is open, free or a victim.
+    /// What compression leaves of each page; none where nothing is compressed.
+    pub(super) packing: Option<Packing>,
+    /// Valid pages of each block, in granules where they are packed, with [`NOT_CLOSED`] set while the block is open, free or a victim.
     pub(super) counts: Vec<u16>,
     /// Whether each block was last opened with one bit a cell; empty where none ever is.
     pub(super) single: Vec<bool>,
@@ -89,8 +92,9 @@ pub(super) struct UnitState {
     pub collection: Frontier,
     pub victim: Option<Victim>,
     pub candidates: Candidates,
+    /// Valid pages, in granules where they are packed.
     pub valid: u32,
-    /// Valid pages that it may hold before it is passed over.
+    /// As many as it may hold before it is passed over.
     pub valid_max: u32,
     /// Blocks that hold one bit a cell.
     pub single: u32,
@@ -103,7 +107,7 @@ pub(super) struct Frontier {
     pub next: u32,
     /// How many pages it takes.
     pub end: u32,
-    cells: Cells,
+    pub cells: Cells,
 }
 
 /// Whose places the map's table follows.
@@ -135,7 +139,8 @@ pub(super) enum PageSource {
 }
 
 impl Mapping {
-    /// An empty map of `pages` logical pages onto flash of this `geometry`.
+    /// An empty map of `pages` logical pages onto flash of this `geometry`; they are kept compressed if there is a `floor`,
+    /// percent of which are always left.
     ///
     /// # Panics
     /// If the flash has no room for the pages and the blocks that writing needs open.
@@ -145,8 +150,11 @@ impl Mapping {
         slc: Option<SlcSpec>,
         wear: Option<Wear>,
         pages: u32,
+        floor: Option<u32>,
     ) -> Self {
-        let page_bits = geometry.pages_per_block.next_power_of_two().trailing_zeros().max(6);
+        let block_slots =
+            floor.map_or(geometry.pages_per_block, |floor| Packing::slots(geometry.pages_per_block, floor));
+        let page_bits = block_slots.next_power_of_two().trailing_zeros().max(6);
         let per_unit = u64::from(geometry.blocks_per_plane) * u64::from(geometry.pages_per_block);
         let working = (u64::from(collection.start) + 3) * u64::from(geometry.pages_per_block);
         let share = u64::from(pages).div_ceil(u64::from(geometry.units()));
@@ -165,6 +173,7 @@ impl Mapping {
             owners: vec![0; slots],
             extents: Extents::default(),
             valid: vec![0; slots / 64],
+            packing: floor.map(|floor| Packing::new(&geometry, floor, pages)),
             counts: vec![NOT_CLOSED; geometry.blocks() as usize],
             single: vec![false; if slc.is_some() { geometry.blocks() as usize } else { 0 }],
             units: Vec::new(),
@@ -195,7 +204,7 @@ impl Mapping {
         let unit = |unit: u32| {
             let first = unit * geometry.blocks_per_plane;
             let free: VecDeque<u32> = (first..first + geometry.blocks_per_plane).filter(is_good).collect();
-            let valid_max = retirement::valid_max(geometry, start, share, free.len() as u32);
+            let valid_max = retirement::valid_max(geometry, start, share, free.len() as u32) * self.granules();
             UnitState::new(first, free, valid_max, &self.collection)
         };
         self.units = (0..geometry.units()).map(unit).collect();
@@ -213,6 +222,7 @@ impl Mapping {
         self.valid.fill(0);
         self.counts.fill(NOT_CLOSED);
         self.single.fill(false);
+        self.packing.iter_mut().for_each(Packing::clear);
         self.open_units();
         self.level_max = 0;
         self.next_unit = 0;
@@ -234,6 +244,7 @@ impl Mapping {
     #[inline]
     pub(super) fn sense_of(&self, slot: u32) -> (u32, u32) {
         let (block, page) = (slot >> self.page_bits, slot & ((1 << self.page_bits) - 1));
+        let page = self.packing.as_ref().map_or(page, |packing| packing.place(block, page));
         // Dividing by one would take as long as dividing.
         let together = self.geometry.sense_pages;
         (block, if together == 1 { page } else { page / together })
@@ -251,7 +262,7 @@ impl Mapping {
     #[inline]
     pub(super) fn put(&mut self, page: Lpn, plan: &mut Vec<FlashOp>, followed: impl Followed) -> bool {
         let unit = self.choose_unit();
-        self.collect(unit, plan, followed);
+        self.collect(unit, 1, plan, followed);
         let cells = self.units[unit.0 as usize].host.cells;
         let slot = self.append(unit, page, followed);
         self.digest = digest::written(self.digest, slot, page);
@@ -266,6 +277,9 @@ impl Mapping {
 
     /// Leaves what is still free of the flash page that is being filled, so that it can be programmed.
     pub fn pad(&mut self, plan: &mut Vec<FlashOp>) {
+        if self.packing.is_some() {
+            return self.pad_packed(plan);
+        }
         let unit = Unit(self.next_unit);
         let together = self.geometry.program_pages;
         let Frontier { next, cells, .. } = self.units[unit.0 as usize].host;
@@ -275,7 +289,7 @@ impl Mapping {
         // A page left empty uses up a block as one that is written does.
         for _ in next..next.next_multiple_of(together) {
             if !self.read_only {
-                self.collect(unit, plan, EveryPage);
+                self.collect(unit, 1, plan, EveryPage);
             }
         }
         let host = &mut self.units[unit.0 as usize].host;
@@ -353,7 +367,7 @@ impl Mapping {
     /// The next unit in turn that has room. A unit may be full of valid pages only because the host
     /// overwrote what is on the others; there is room on those then.
     #[inline]
-    fn choose_unit(&mut self) -> Unit {
+    pub(super) fn choose_unit(&mut self) -> Unit {
         loop {
             let unit = self.next_unit;
             let UnitState { valid, valid_max, .. } = self.units[unit as usize];
@@ -372,21 +386,21 @@ impl Mapping {
 
     /// Marks what `page` points to as no longer valid; whether there was such.
     #[inline]
-    fn invalidate(&mut self, page: Lpn) -> bool {
+    pub(super) fn invalidate(&mut self, page: Lpn) -> bool {
         let Some(slot) = self.slot_of(page) else { return false };
-        self.empty_slot(slot);
+        self.empty_slot(slot, self.size_of(page));
         true
     }
 
-    /// Marks what is in a slot as no longer valid.
+    /// Marks what is in a slot, a page of this size, as no longer valid.
     #[inline]
-    pub(super) fn empty_slot(&mut self, slot: u32) {
+    pub(super) fn empty_slot(&mut self, slot: u32, size: u32) {
         let block = slot >> self.page_bits;
         self.valid[(slot >> 6) as usize] &= !(1 << (slot & 63));
-        let count = self.counts[block as usize] - 1;
+        let count = self.counts[block as usize] - size as u16;
         self.counts[block as usize] = count;
         let unit = self.unit_of_block(block);
-        self.units[unit.0 as usize].valid -= 1;
+        self.units[unit.0 as usize].valid -= size;
         if count <= self.level_max {
             self.note(unit, block, count);
         }
@@ -424,11 +438,7 @@ impl Mapping {
     pub(super) fn close(&mut self, unit: Unit, source: PageSource) {
         let next = self.open(unit, source);
         let state = &mut self.units[unit.0 as usize];
-        let frontier = match source {
-            PageSource::Host => &mut state.host,
-            PageSource::Collection => &mut state.collection,
-        };
-        let block = std::mem::replace(frontier, next).block;
+        let block = std::mem::replace(state.frontier(source), next).block;
         let count = self.counts[block as usize] & !NOT_CLOSED;
         self.counts[block as usize] = count;
         self.note(unit, block, count);
@@ -454,8 +464,12 @@ impl Mapping {
             state.single += u32::from(single);
             self.single[block as usize] = single;
         }
-        let (cells, end) = match self.slc {
-            Some(slc) if single => (Cells::Single, self.single_pages(slc)),
+        let (cells, end) = match (self.slc, &mut self.packing) {
+            (Some(slc), _) if single => (Cells::Single, self.single_pages(slc)),
+            (_, Some(packing)) => {
+                packing.open(block);
+                (Cells::Native, 1 << self.page_bits)
+            }
             _ => (Cells::Native, pages),
         };
         Frontier { block, next: 0, end, cells }
@@ -475,7 +489,10 @@ impl Mapping {
     pub(super) fn erased_pages(&self, unit: Unit) -> u32 {
         let state = &self.units[unit.0 as usize];
         let pages = self.geometry.pages_per_block;
-        let left = [state.host, state.collection].map(|open| (open.end - open.next) * (pages / open.end.max(1)));
+        let left = [state.host, state.collection].map(|open| match self.packing {
+            Some(_) => (self.block_size() - self.filled(open)) / self.granules(),
+            None => (open.end - open.next) * (pages / open.end.max(1)),
+        });
         state.free.len() as u32 * pages + left[0] + left[1]
     }
 
@@ -498,6 +515,15 @@ impl Mapping {
 }
 
 impl UnitState {
+    /// The block that a stream of data goes to.
+    #[inline]
+    pub fn frontier(&mut self, source: PageSource) -> &mut Frontier {
+        match source {
+            PageSource::Host => &mut self.host,
+            PageSource::Collection => &mut self.collection,
+        }
+    }
+
     fn new(first: u32, free: VecDeque<u32>, valid_max: u32, collection: &CollectionSpec) -> Self {
         // The two blocks that are written are opened next.
         let none = Frontier { block: first, next: 0, end: 0, cells: Cells::Native };

@@ -8,7 +8,7 @@ use block::Bytes;
 
 /// Four dies of `blocks` blocks, `pages` logical pages.
 fn small(blocks: u32, pages: u32) -> Mapping {
-    Mapping::new(geometry(blocks), CollectionSpec::DEFAULT, None, None, pages)
+    Mapping::new(geometry(blocks), CollectionSpec::DEFAULT, None, None, pages, None)
 }
 
 fn geometry(blocks: u32) -> Geometry {
@@ -59,10 +59,10 @@ impl Mapping {
             assert_eq!(owner, Lpn(page), "the owner of slot {slot}");
             assert_eq!(self.valid[(slot >> 6) as usize] >> (slot & 63) & 1, 1, "slot {slot} is valid");
         }
-        let words = 1 << (self.page_bits - 6);
-        for (block, &count) in self.counts.iter().enumerate() {
-            let set: u32 = self.valid[block * words..(block + 1) * words].iter().map(|word| word.count_ones()).sum();
-            assert_eq!(u32::from(count & !NOT_CLOSED), set, "valid pages of block {block}");
+        let mut sizes = vec![0; self.counts.len()];
+        mapped().for_each(|(page, slot)| sizes[(slot >> self.page_bits) as usize] += self.size_of(Lpn(page)));
+        for (block, (&count, size)) in self.counts.iter().zip(sizes).enumerate() {
+            assert_eq!(u32::from(count & !NOT_CLOSED), size, "valid pages of block {block}");
         }
         let victims = self.units.iter().filter(|unit| unit.victim.is_some()).count();
         assert_eq!(victims, self.collecting as usize, "units that empty a block");
@@ -202,7 +202,7 @@ fn every_policy_conserves_pages_and_none_moves_fewer_than_greedy() {
     ];
     let moved = policies.map(|policy| {
         let collection = CollectionSpec { policy, ..CollectionSpec::DEFAULT };
-        churn(&mut Mapping::new(geometry(60), collection, None, None, 4 * 128 * 50), 200_000)
+        churn(&mut Mapping::new(geometry(60), collection, None, None, 4 * 128 * 50, None), 200_000)
     });
     assert!(moved[1..].iter().all(|&other| other * 50 >= moved[0] * 49), "greedy moves fewest: {moved:?}");
     assert!(moved[4] > moved[0] * 5 / 4, "any block at all costs much more: {moved:?}");
@@ -211,7 +211,7 @@ fn every_policy_conserves_pages_and_none_moves_fewer_than_greedy() {
 #[test]
 fn flash_pages_of_several_are_filled_before_the_next_unit_has_its_turn() {
     let together = Geometry { program_pages: 4, sense_pages: 4, ..geometry(40) };
-    let mut map = Mapping::new(together, CollectionSpec::DEFAULT, None, None, 4 * 128 * 30);
+    let mut map = Mapping::new(together, CollectionSpec::DEFAULT, None, None, 4 * 128 * 30, None);
     let mut plan = Vec::new();
     let full: Vec<bool> = (0..9).map(|page| map.write(Lpn(page), &mut plan)).collect();
     assert_eq!(full, [false, false, false, true, false, false, false, true, false]);
@@ -224,7 +224,7 @@ fn flash_pages_of_several_are_filled_before_the_next_unit_has_its_turn() {
 #[test]
 fn only_so_many_units_empty_a_block_at_once_unless_they_must() {
     let collection = CollectionSpec { start: 8, at_once: 1, ..CollectionSpec::DEFAULT };
-    let mut map = Mapping::new(geometry(60), collection, None, None, 4 * 128 * 44);
+    let mut map = Mapping::new(geometry(60), collection, None, None, 4 * 128 * 44, None);
     let (mut page, mut plan) = (random(3), Vec::new());
     for _ in 0..150_000 {
         map.write(Lpn(page(4 * 128 * 44)), &mut plan);
@@ -238,7 +238,7 @@ fn only_so_many_units_empty_a_block_at_once_unless_they_must() {
 #[test]
 fn the_host_writes_one_bit_a_cell_until_such_blocks_run_out() {
     let slc = SlcSpec { bits: 4, fixed: 2, dynamic: 6 };
-    let mut map = Mapping::new(geometry(40), CollectionSpec::DEFAULT, Some(slc), None, 4 * 128 * 30);
+    let mut map = Mapping::new(geometry(40), CollectionSpec::DEFAULT, Some(slc), None, 4 * 128 * 30, None);
     let mut plan = Vec::new();
     // Eight blocks of each unit take a quarter of 128 pages.
     let written = 4 * 8 * 32;
@@ -262,7 +262,7 @@ fn the_host_writes_one_bit_a_cell_until_such_blocks_run_out() {
 #[test]
 fn blocks_of_one_bit_are_emptied_while_nothing_is_asked() {
     let slc = SlcSpec { bits: 4, fixed: 0, dynamic: 10 };
-    let mut map = Mapping::new(geometry(40), CollectionSpec::DEFAULT, Some(slc), None, 4 * 128 * 30);
+    let mut map = Mapping::new(geometry(40), CollectionSpec::DEFAULT, Some(slc), None, 4 * 128 * 30, None);
     let mut plan = Vec::new();
     (0..4 * 10 * 32).for_each(|page| {
         map.write(Lpn(page), &mut plan);
@@ -323,7 +323,7 @@ fn write_amplification_follows_theory() {
         let pages = 4 * 128 * 2048;
         let geometry = geometry(40).with_spare(Bytes::from_kib(4).times(pages), spare_ppm);
         let (mut map, mut page, mut plan) =
-            (Mapping::new(geometry, CollectionSpec::DEFAULT, None, None, pages as u32), random(42), Vec::new());
+            (Mapping::new(geometry, CollectionSpec::DEFAULT, None, None, pages as u32, None), random(42), Vec::new());
         let mut write = |count: u64, map: &mut Mapping| {
             for _ in 0..count {
                 map.write(Lpn(page(pages as u32)), &mut plan);
@@ -362,7 +362,7 @@ fn fresh(wear: WearSpec) -> Wear {
 /// Four dies of 60 blocks that wear out, 45 of them full.
 fn wearing(policy: CollectionPolicy, wear: WearSpec) -> Mapping {
     let collection = CollectionSpec { policy, start: WORN_START_MIN, ..CollectionSpec::DEFAULT };
-    Mapping::new(geometry(60), collection, None, Some(fresh(wear)), 4 * 128 * 45)
+    Mapping::new(geometry(60), collection, None, Some(fresh(wear)), 4 * 128 * 45, None)
 }
 
 /// Fills the drive, then overwrites a tenth of it at random until so many blocks were erased or the drive takes
@@ -407,7 +407,7 @@ fn blocks_of_one_bit_wear_out_like_the_others() {
     let slc = SlcSpec { bits: 4, fixed: 2, dynamic: 6 };
     let collection = CollectionSpec { start: WORN_START_MIN, ..CollectionSpec::DEFAULT };
     let wear = WearSpec { failures_ppb: 1_000_000, spread_max: Some(4), least_worn_first: true, ..WEAR };
-    let mut map = Mapping::new(geometry(60), collection, Some(slc), Some(fresh(wear)), 4 * 128 * 45);
+    let mut map = Mapping::new(geometry(60), collection, Some(slc), Some(fresh(wear)), 4 * 128 * 45, None);
     churn(&mut map, 300_000);
     assert!(map.wear().unwrap().retired > 0);
 }
@@ -491,7 +491,7 @@ fn equal_histories_wear_alike_and_a_clone_goes_the_same_way() {
 #[test]
 fn pages_left_empty_are_collected_for_like_written_ones() {
     let together = Geometry { program_pages: 16, sense_pages: 16, ..geometry(40) };
-    let mut map = Mapping::new(together, CollectionSpec::DEFAULT, None, None, 4 * 128 * 30);
+    let mut map = Mapping::new(together, CollectionSpec::DEFAULT, None, None, 4 * 128 * 30, None);
     let (mut page, mut plan) = (random(11), Vec::new());
     for step in 0..60_000 {
         map.write(Lpn(page(4 * 128 * 30)), &mut plan);
@@ -507,7 +507,7 @@ fn pages_left_empty_are_collected_for_like_written_ones() {
 /// Of a drive at its steady state: writes that bring no moves, pages moved and array reads for these, in 20,000 writes.
 fn moves(pacing: Option<PacingSpec>) -> (u32, u32, u32) {
     let (geometry, pages) = (Geometry { program_pages: 4, sense_pages: 4, ..geometry(32) }, 4 * 32 * 128 * 4 / 5);
-    let mut map = Mapping::new(geometry, CollectionSpec { pacing, ..CollectionSpec::DEFAULT }, None, None, pages);
+    let mut map = Mapping::new(geometry, CollectionSpec { pacing, ..CollectionSpec::DEFAULT }, None, None, pages, None);
     let (mut random, mut plan) = (random(7), Vec::new());
     for page in 0..pages {
         map.write(Lpn(page), &mut plan);

@@ -4,7 +4,6 @@ mod buffer;
 mod candidates;
 mod channel;
 mod collection;
-mod compression;
 mod construct;
 mod copies;
 mod die;
@@ -23,6 +22,7 @@ mod mapping;
 mod nand;
 mod operation;
 mod pacing;
+mod packing;
 mod pages;
 mod power_cut;
 mod random_writes;
@@ -40,7 +40,6 @@ mod zoned;
 use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Status, Tag, Zone, ZoneLimits};
 use buffer::Buffer;
 pub use collection::{CollectionPolicy, CollectionSpec, IdleSpec};
-use compression::Compression;
 pub use die::SuspendSpec;
 pub use errors::{ErrorsSpec, Growth};
 pub(crate) use file::{ChoreTable, FlashFile, deviation};
@@ -93,7 +92,6 @@ pub struct FlashDrive {
     pacing: Option<Pacing>,
     journal: Journal,
     read_ahead: ReadAhead,
-    compression: Option<Compression>,
     link: Link,
     queue: CommandQueue,
     buffer: Buffer,
@@ -167,7 +165,6 @@ impl FlashDrive {
             pacing: spec.collection.pacing.map(|pacing| Pacing::new(pacing, &spec.geometry, &spec.nand)),
             journal: Journal::default(),
             read_ahead: ReadAhead::new(spec.read_ahead),
-            compression: spec.compression.map(Compression::new),
             link: Link::new(spec.link, spec.geometry.page),
             queue: CommandQueue::new(spec.queue_depth),
             buffer: Buffer::new(spec.buffer_pages as usize, spec.buffer_partial_pages as usize),
@@ -180,6 +177,7 @@ impl FlashDrive {
                     spec.slc,
                     spec.wear.map(|wear| retirement::fresh(wear, &spec.geometry, specimen)),
                     pages + map_pages,
+                    spec.compression,
                 ),
             }),
             zoned: spec.zones.map(|zones| Box::new(ZonedFlash::new(zones, &spec.geometry))),
@@ -435,7 +433,6 @@ clone_in_place!(FlashDrive {
     pacing,
     journal,
     read_ahead,
-    compression,
     link,
     queue,
     buffer,

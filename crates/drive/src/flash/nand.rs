@@ -376,7 +376,7 @@ impl Nand {
         if self.times.copy_back {
             return start + read.times(u64::from(reads)) + program.times(u64::from(programs));
         }
-        if self.program_pages == 1 {
+        if self.program_pages == 1 && reads == programs {
             let both = self.fill + self.fill;
             return channel.reserve_each(now, die.lane, start + read, both, program + read, programs) + program;
         }

@@ -55,13 +55,14 @@ impl Followed for MapPages {
 
 impl FlashDrive {
     /// Whether the drive can be brought into a state that writes of `block` each leave, at random over all of it: these are
-    /// its pages, all of them are mapped, and nothing is in flight.
+    /// its pages, all of them are mapped and take as much room, and nothing is in flight.
     pub fn can_write_at_random(&self, block: Bytes) -> bool {
         let whole = Lba::at(self.spec.capacity);
         let valid: u64 = self.mapping.units.iter().map(|unit| u64::from(unit.valid)).sum();
         let of_map =
             (self.map_base..self.mapping.slots.len() as u32).filter(|page| self.mapping.slot_of(Lpn(*page)).is_some());
-        block == self.spec.geometry.page
+        !self.mapping.is_packed()
+            && block == self.spec.geometry.page
             && whole.get().is_multiple_of(block.sectors())
             && self.can_write_untimed(Lba::new(0), whole)
             && valid == u64::from(self.map_base) + of_map.count() as u64
@@ -73,7 +74,7 @@ impl FlashDrive {
     ///
     /// # Panics
     /// If it [cannot](Self::can_write_at_random).
-    pub fn write_at_random(&mut self, writes: u64, entropy: u8, seed: Seed) {
+    pub fn write_at_random(&mut self, writes: u64, seed: Seed) {
         assert!(
             self.can_write_at_random(self.spec.geometry.page),
             "random writes need a drive that is full and at rest"
@@ -93,11 +94,8 @@ impl FlashDrive {
                     break;
                 }
             }
-            if let Some(compression) = &mut drive.compression {
-                compression.note(entropy);
-            }
             let slot = slots.take(&drive.mapping, map_pages);
-            drive.mapping.empty_slot(slot);
+            drive.mapping.empty_slot(slot, 1);
             waits = !drive.put_unnamed(Lpn(UNNAMED), map_pages, shares);
             done += 1;
         }
@@ -119,7 +117,7 @@ impl FlashDrive {
         if let Some(region) = need.write_back {
             let page = Lpn(self.map_base + region);
             if let Some(slot) = self.mapping.slot_of(page) {
-                self.mapping.empty_slot(slot);
+                self.mapping.empty_slot(slot, 1);
             }
             self.put_unnamed(page, map_pages, shares);
         }
@@ -342,7 +340,7 @@ mod tests {
         for kind in ["x25-m?map.cache=4KiB&", "vertex3-240?", "990-pro?slc.fixed=2MB&slc.dynamic=4MB&"] {
             let mut drive = full(&format!("{kind}{SMALL}"));
             for (seed, writes) in [(1, 1), (2, 3_001), (3, 40_000), (4, 0)] {
-                drive.write_at_random(writes, 100, Seed::new(seed));
+                drive.write_at_random(writes, Seed::new(seed));
                 let mapping = &*drive.mapping;
                 let slots: Vec<u32> = valid_slots(&mapping.valid).collect();
                 assert!(slots.len() >= drive.map_base as usize);
@@ -367,7 +365,7 @@ mod tests {
         let mut drive = full(&format!("x25-m?{SMALL}"));
         let before: Vec<_> = (0..drive.map_base).map(|page| drive.mapping.slot_of(Lpn(page))).collect();
         let writes = u64::from(drive.map_base / 20);
-        drive.write_at_random(writes, 100, Seed::new(1));
+        drive.write_at_random(writes, Seed::new(1));
         let same = before.iter().zip(0..).filter(|(slot, page)| **slot == drive.mapping.slot_of(Lpn(*page))).count();
         let most = before.len() - writes as usize * 9 / 10;
         assert!(
@@ -381,7 +379,7 @@ mod tests {
     fn the_same_seed_leaves_the_same_and_another_another() {
         let made = |seed| {
             let mut drive = full(&format!("x25-m?cache=4KiB&{SMALL}"));
-            drive.write_at_random(20_000, 100, Seed::new(seed));
+            drive.write_at_random(20_000, Seed::new(seed));
             (drive.mapping.slots.clone(), drive.digest())
         };
         assert_eq!(made(1), made(1));

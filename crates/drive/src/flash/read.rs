@@ -41,7 +41,7 @@ impl FlashDrive {
     /// Reads sectors of a page, if it was ever written; when they are with the controller.
     #[inline]
     pub(super) fn fetch(&mut self, ready: Nanos, page: Lpn, sectors: u32) -> Nanos {
-        let sectors = self.compression.as_ref().map_or(sectors, |compression| compression.stored(sectors));
+        let sectors = self.mapping.stored(page, sectors);
         let Some(place) = self.mapping.place_of(page) else { return ready };
         let there = match self.spec.reads_first {
             true => self.nand.read_first(self.now, ready, place, sectors),

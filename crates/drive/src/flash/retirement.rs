@@ -48,10 +48,11 @@ impl Mapping {
     #[cold]
     pub(super) fn retire(&mut self, unit: Unit) {
         let Some(wear) = &self.wear else { return };
-        let (pages, share) = (self.slots.len() as u64, self.share());
+        let (pages, share) = (self.slots.len() as u64 * u64::from(self.granules()), self.share());
         let good = wear.good(unit.0);
         let worn_out = wear.is_read_only() || self.erased_pages(unit) < (START_MIN + 1) * self.geometry.pages_per_block;
-        self.units[unit.0 as usize].valid_max = valid_max(&self.geometry, self.collection.start, share, good);
+        self.units[unit.0 as usize].valid_max =
+            valid_max(&self.geometry, self.collection.start, share, good) * self.granules();
         let room: u64 = self.units.iter().map(|state| u64::from(state.valid_max)).sum();
         self.read_only = worn_out || room < pages;
     }

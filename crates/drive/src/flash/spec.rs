@@ -51,8 +51,6 @@ pub struct FlashSpec {
     pub buffer_pages: u32,
     /// Of those, how many may hold pages that were written in part.
     pub buffer_partial_pages: u32,
-    /// Whether a page that is written in part is read from flash before the write is answered, and not when it has to go.
-    pub buffer_completes: bool,
     /// Whether a read of a page that is still in the write buffer is answered from there.
     pub buffer_reads: bool,
     /// The layout of the flash.

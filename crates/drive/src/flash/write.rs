@@ -21,7 +21,7 @@ impl FlashDrive {
             let Some(cache) = &mut self.map_cache else { break };
             let need = cache.write(piece.page);
             if let Some(region) = need.write_back.filter(|_| !self.mapping.is_read_only()) {
-                self.put(Lpn(self.map_base + region), ready);
+                self.put(Lpn(self.map_base + region), ready, 100);
             }
             if let Some(region) = need.fetch {
                 found = found.max(self.fetch_table(ready, region));
@@ -49,27 +49,16 @@ impl FlashDrive {
         if !continues {
             done = done.max(self.journal.note(ready, self.paced(self.spec.journal)));
         }
-        // The firmware completes one page at a time.
-        let mut completed = handled;
         for (index, piece) in self.pieces(request).enumerate() {
             let slot_free = self.buffer.acquire();
             let arrived = self.link.receive(self.now, slot_free.max(ready), piece.sectors, index == 0);
-            if let Some(compression) = &mut self.compression {
-                compression.note(request.entropy);
-            }
             if piece.sectors == self.page_sectors {
                 self.buffer.supersede(piece.page, self.now);
-                self.program(piece.page, SectorMask::MAX, arrived);
+                self.program(piece.page, SectorMask::MAX, arrived, request.entropy);
             } else {
-                let is_complete = self.spec.buffer_completes && !self.buffer.holds(piece.page);
-                if is_complete {
-                    completed = self.read_whole(completed, piece.page);
-                    self.firmware.hold(core, completed + self.paced(self.retiring(Op::Write)));
-                    done = done.max(completed);
-                }
-                match self.buffer.merge(piece, self.page_sectors, arrived, is_complete) {
+                match self.buffer.merge(piece, self.page_sectors, arrived, request.entropy) {
                     Merged::Waits => {}
-                    Merged::Whole => self.program(piece.page, SectorMask::MAX, arrived),
+                    Merged::Whole(entropy) => self.program(piece.page, SectorMask::MAX, arrived, entropy),
                     Merged::Evicts(partial) => self.complete_page(partial),
                 }
             }
@@ -125,14 +114,14 @@ impl FlashDrive {
     /// Gives `sectors` of a page that were written to flash. The page is in a slot of the buffer and
     /// whole from `ready` on; the slot is free once the flash page that it is part of has been programmed.
     #[inline]
-    pub(super) fn program(&mut self, page: Lpn, sectors: SectorMask, ready: Nanos) {
+    pub(super) fn program(&mut self, page: Lpn, sectors: SectorMask, ready: Nanos, entropy: u8) {
         if self.mapping.is_read_only() {
             return self.reject(sectors, ready);
         }
         let ready = self.encode(ready);
         self.recent.note(page, Nanos::MAX);
         self.waiting.push(BufferedPage { page, sectors, is_kept: self.mapping.place_of(page).is_some() });
-        self.put(page, ready);
+        self.put(page, ready, entropy);
     }
 
     /// When the controller has passed on a page that is there at `ready`, one after the other.
@@ -152,11 +141,15 @@ impl FlashDrive {
         self.buffer.release(ready);
     }
 
-    /// Decides where a page goes and plans what flash must do for it; whether that programs it.
+    /// Decides where a page goes of which compression leaves `entropy` percent, and plans what flash must do for it; whether
+    /// that programs it.
     #[inline]
-    pub(super) fn decide(&mut self, page: Lpn) -> bool {
+    pub(super) fn decide(&mut self, page: Lpn, entropy: u8) -> bool {
         self.plan.clear();
-        let full = self.mapping.write(page, &mut self.plan);
+        let full = match self.spec.compression {
+            None => self.mapping.write(page, &mut self.plan),
+            Some(_) => self.mapping.pack(page, entropy, &mut self.plan),
+        };
         self.account(full)
     }
 
@@ -166,14 +159,13 @@ impl FlashDrive {
         if let Some(pacing) = &mut self.pacing {
             pacing.note(&self.plan);
         }
-        // What fills no flash page yet is as good as written: it goes with what comes next.
-        self.compression.as_mut().is_some_and(|compression| compression.shrink(&mut self.plan)) || full
+        full
     }
 
     /// Gives a page that is there from `ready` on to flash.
     #[inline]
-    pub(super) fn put(&mut self, page: Lpn, ready: Nanos) {
-        let full = self.decide(page);
+    pub(super) fn put(&mut self, page: Lpn, ready: Nanos, entropy: u8) {
+        let full = self.decide(page, entropy);
         self.waiting_ready = self.waiting_ready.max(ready);
         let end = self.nand.book(self.now, self.waiting_ready, &self.plan);
         if full {
@@ -217,24 +209,18 @@ impl FlashDrive {
         }
     }
 
-    /// Reads the page that is about to be written in part, before what its die has not begun; when it is here.
-    fn read_whole(&mut self, ready: Nanos, page: Lpn) -> Nanos {
-        let place = self.mapping.place_of(page);
-        let there = place.map_or(ready, |place| self.nand.read_first(self.now, ready, place, self.page_sectors));
-        self.nand.take_failure();
-        there
-    }
-
     /// Programs a page of which only some sectors were written, after reading the others.
     pub(super) fn complete_page(&mut self, partial: Partial) {
         let ready = match self.mapping.place_of(partial.page) {
-            Some(place) if !partial.is_complete => {
+            Some(place) => {
                 let there = self.nand.read(self.now, partial.arrived.max(self.now), place, self.page_sectors);
                 self.nand.take_failure();
                 there
             }
-            _ => partial.arrived,
+            None => partial.arrived,
         };
-        self.program(partial.page, partial.sectors, ready);
+        // The rest of it compresses as it did before; of both, the one that compresses less is taken for all.
+        let entropy = partial.entropy.max(self.mapping.left_of(partial.page));
+        self.program(partial.page, partial.sectors, ready, entropy);
     }
 }

@@ -32,7 +32,7 @@ pub fn rows(spec: &ZonesSpec, geometry: &Geometry) -> u32 {
 pub fn no_map(geometry: Geometry) -> Mapping {
     let collection = CollectionSpec::DEFAULT;
     let blocks_per_plane = collection.start + 3;
-    Mapping::new(Geometry { blocks_per_plane, ..geometry }, collection, None, None, 0)
+    Mapping::new(Geometry { blocks_per_plane, ..geometry }, collection, None, None, 0, None)
 }
 
 impl ZonedFlash {

@@ -60,6 +60,50 @@ fn a_lone_request_waits_for_its_own_processor_time_only() {
 }
 
 #[test]
+fn a_worker_makes_its_calls_one_after_the_other_and_two_use_two_processors() {
+    let (bare, calls) = (burst(&mut rig(""), 1), "&host.call=10us&call_write=25us&chunk=1KiB");
+    let mut one = rig(calls);
+    assert_eq!(burst(&mut one, 100), bare + micros(100 * 40), "four calls each, though a processor is idle");
+    assert_eq!(one.counters().host_busy, micros(100 * 40));
+    let mut two = rig(calls);
+    two.bind(&[0, 1]);
+    (0..100).for_each(|index| two.submit(Nanos::ZERO, Tag(index % 2), read(u64::from(index), 4)));
+    let last = std::iter::from_fn(|| two.complete(Nanos::MAX)).last().unwrap().at;
+    assert!((bare + micros(50 * 40)..bare + micros(50 * 40 + 20)).contains(&last), "{last}");
+    let write = |changes: &str| {
+        let mut rig = rig(changes);
+        rig.submit(Nanos::ZERO, Tag(0), Request::new(Op::Write, Lba::new(0), 8));
+        rig.complete(Nanos::MAX).unwrap().at
+    };
+    assert_eq!(write(calls), write("") + micros(4 * 25), "before the write is handed over");
+    assert_eq!(write("&host.call=3us"), write("") + micros(3), "one for a command, to write as to read");
+}
+
+/// More of anything takes no less, and the time that processors worked is that of all calls.
+#[test]
+fn calls_are_conserved_whatever_they_take() {
+    for seed in 0..20 {
+        let mut numbers = testkit::Random::new(seed);
+        let (call, chunk) = (1 + numbers.below(40), 512 << numbers.below(4));
+        let queues = ["", "&queues.pairs=2&queues.depth=64"][numbers.place(2)];
+        let mut rig = rig(&format!("&host.call={call}us&chunk={chunk}B{queues}"));
+        rig.bind(&[0, 1, 2]);
+        let mut calls = 0;
+        for index in 0..200 {
+            let kib = 4 << numbers.below(4);
+            calls += kib * 1024 / chunk;
+            rig.submit(rig.now(), Tag(index % 3), read(numbers.below(500), kib));
+            if numbers.below(2) == 0 {
+                rig.complete(Nanos::MAX);
+            }
+        }
+        while rig.complete(Nanos::MAX).is_some() {}
+        assert_eq!(rig.counters().host_busy, micros(calls * call), "seed = {seed}");
+        assert!(rig.now() >= micros(calls * call / 2), "seed = {seed}: two processors in {}", rig.now());
+    }
+}
+
+#[test]
 fn a_controller_passes_on_one_command_at_a_time() {
     let bare = burst(&mut rig(""), 1);
     let mut one = rig("&count=1&controller.command=40us&bandwidth=100 GB/s");
@@ -362,5 +406,13 @@ fn a_drive_is_measured_in_the_host_that_its_file_names() {
     ] {
         let said = Preset::find(name).unwrap_err().to_string();
         assert!(said.contains(words), "{name}: {said}");
+    }
+}
+
+#[test]
+fn calls_that_make_no_sense_are_refused() {
+    for changes in ["host.call=2ms", "host.call_write=1s", "host.chunk=0 B"] {
+        let error = Preset::find(&format!("lenovo-x220i?{changes}")).unwrap_err().to_string();
+        assert!(error.contains("a call takes 1 ms at most and moves a byte at least"), "{changes}: {error}");
     }
 }

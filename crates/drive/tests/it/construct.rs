@@ -246,7 +246,7 @@ fn compare(told: &str, drive: &FlashDrive, page: u64, halves: u64) {
     let whole = drive.shape().capacity.sectors() / page;
     let levels = |seed: u64| {
         let (mut made, mut written, mut numbers) = (drive.clone(), drive.clone(), Random::new(seed));
-        made.write_at_random(whole * halves / 2, 100, block::Seed::new(seed));
+        made.write_at_random(whole * halves / 2, block::Seed::new(seed));
         let any = |_| Request::new(Op::Write, Lba::new(numbers.below(whole) * page), page as u32);
         let requests: Vec<Request> = (0..whole * halves / 2).map(any).collect();
         write(&mut written, requests);
@@ -304,7 +304,7 @@ fn the_drive_of_a_host_is_written_without_time_too() {
     device.fill(Lba::new(0), end, Bytes::from_mib(1), 100);
     let before = device.counters();
     assert!(device.can_write_at_random(page) && device.can_write_untimed(Lba::new(0), Lba::new(8)));
-    device.write_at_random(50_000, 100, block::Seed::new(1));
+    device.write_at_random(50_000, block::Seed::new(1));
     let did = device.counters() - before;
     assert_eq!((did.requests[1], did.host_written), (50_000, page.times(50_000)));
     assert!(did.write_amplification().unwrap() >= 1.0 && did.blocks_erased > 0);

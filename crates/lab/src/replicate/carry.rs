@@ -12,7 +12,7 @@ use workload::Workload;
 use super::{Carried, MissingPart, Replication, Review};
 use crate::cost::Place;
 use crate::plan::{MethodPart, Phase, Step};
-use crate::{LabError, Simulated, Subject, Watch};
+use crate::{LabError, Simulated, Subject, Traces, Watch};
 
 /// Repeats `reviews`: every part of each starts from a new drive, and all processors take parts.
 ///
@@ -74,12 +74,14 @@ pub(crate) fn carry_out(
     watch: &dyn Watch,
 ) -> Result<Carried, LabError> {
     let (mut subject, place) = (Simulated::new(preset.clone()), Place::simulated(preset));
+    let mut plan = part.plan.clone();
+    Traces::give_builtin(&mut plan)?;
     let seed = seed.split(&part.name);
     let mut carried = Carried::default();
     let yields: Vec<_> = part.yields.iter().filter(|yielded| wanted(&yielded.id)).collect();
     let is_wanted = |step: &Step| yields.iter().any(|yielded| yielded.step == step.name);
-    let Some(last) = part.plan.steps.iter().rposition(is_wanted) else { return Ok(carried) };
-    for step in &part.plan.steps[..=last] {
+    let Some(last) = plan.steps.iter().rposition(is_wanted) else { return Ok(carried) };
+    for step in &plan.steps[..=last] {
         watch.step(&format!("{}: {}", part.target, step.title));
         carry_out_step(step, &mut subject, seed.split(&step.name), &mut |cell, measurement| {
             let limit = measurement.drive.and_then(|done| done.limit(measurement.elapsed));
