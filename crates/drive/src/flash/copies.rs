@@ -168,7 +168,7 @@ mod tests {
     use block::{Bytes, Lba, Nanos, Op, Request, Seed, Tag};
     use testkit::Random;
 
-    use super::super::FlashDrive;
+    use super::super::{FlashDrive, Mapping};
     use crate::Drive;
     use crate::preset::{Preset, Spec};
 
@@ -200,6 +200,12 @@ mod tests {
         }
     }
 
+    /// The owners of valid slots; what stands at others is of no use.
+    fn owners(mapping: &Mapping) -> Vec<u32> {
+        let is_valid = |slot: &usize| mapping.valid[slot >> 6] >> (slot & 63) & 1 == 1;
+        (0..mapping.owners.len()).filter(is_valid).map(|slot| mapping.owners[slot]).collect()
+    }
+
     #[test]
     fn a_copy_that_was_used_and_made_again_is_the_original_in_every_entry() {
         for kind in ["x25-m?map.cache=4KiB&", "990-pro?slc.fixed=2MB&slc.dynamic=8MB&"] {
@@ -214,7 +220,7 @@ mod tests {
                     copy.clone_from(&original);
                     let (mine, other) = (&*copy.mapping, &*original.mapping);
                     assert!(mine.slots == other.slots && mine.valid == other.valid, "{kind} round {round}");
-                    assert!(mine.owners == other.owners && mine.counts == other.counts, "{kind} round {round}");
+                    assert!(owners(mine) == owners(other) && mine.counts == other.counts, "{kind} round {round}");
                 }
                 match round {
                     1 if original.can_write_at_random(Bytes::from_kib(4)) => {
