@@ -61,7 +61,8 @@ impl FlashDrive {
         let valid: u64 = self.mapping.units.iter().map(|unit| u64::from(unit.valid)).sum();
         let of_map =
             (self.map_base..self.mapping.slots.len() as u32).filter(|page| self.mapping.slot_of(Lpn(*page)).is_some());
-        !self.mapping.is_packed()
+        self.zoned.is_none()
+            && !self.mapping.is_packed()
             && block == self.spec.geometry.page
             && whole.get().is_multiple_of(block.sectors())
             && self.can_write_untimed(Lba::new(0), whole)
@@ -103,6 +104,7 @@ impl FlashDrive {
         drive.counters.count_writes(Lba::new(0), Lba::at(page.times(writes)), page);
         drive.counters.host_rejected += page.times(writes - done);
         drive.written_to = Lba::new(u64::MAX);
+        drive.is_noted &= done == 0;
         drive.mapping.name_pages(drive.map_base, seed.split("names"));
         if waits {
             writer.pending = writer.drive.mapping.unfilled();
@@ -122,8 +124,11 @@ impl FlashDrive {
             self.put_unnamed(page, map_pages, shares);
         }
         if let Some(region) = need.fetch {
-            let place = self.mapping.slot_of(Lpn(self.map_base + region));
-            self.nand.pages_read += u64::from(place.is_some());
+            let is_here = self.holds_table(region);
+            // Where tables are looked up that have no page of their own yet, the first page that they describe is read.
+            let is_looked_up = self.spec.map_cache.is_some_and(|spec| spec.tables.is_some());
+            let is_there = is_looked_up || self.mapping.slot_of(Lpn(self.map_base + region)).is_some();
+            self.nand.pages_read += u64::from(!is_here && is_there);
         }
     }
 
