@@ -40,8 +40,8 @@ pub struct Die {
     pub holds: (u32, u32),
     /// When the last of the reads that went first is done: they wait for each other.
     pub reads_until: Nanos,
-    /// What is under way and booked, where reads have to know it.
-    pub schedule: Schedule,
+    /// What is under way and booked, where reads go before it.
+    schedule: Option<Schedule>,
 }
 
 /// In a register: nothing of use.
@@ -51,7 +51,7 @@ pub const NOTHING: (u32, u32) = (u32::MAX, u32::MAX);
 ///
 /// A read that goes first puts off all that is left: by how much is kept once for all of them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Schedule {
+struct Schedule {
     operations: VecDeque<Operation>,
     put_off: Nanos,
     /// Whether the reads that go first until `reads_until` have suspended the first operation.
@@ -86,7 +86,8 @@ pub struct Turn {
 }
 
 impl Die {
-    pub const fn new(channel: u32, lane: u32) -> Self {
+    /// An idle die; `suspends` where reads go before what is under way.
+    pub fn new(channel: u32, lane: u32, suspends: bool) -> Self {
         Self {
             free: Nanos::ZERO,
             loaded: Nanos::ZERO,
@@ -95,22 +96,35 @@ impl Die {
             joinable: None,
             holds: NOTHING,
             reads_until: Nanos::ZERO,
-            schedule: Schedule { operations: VecDeque::new(), put_off: Nanos::ZERO, suspended: false },
+            schedule: suspends.then(Schedule::default),
         }
     }
 
-    /// Finds when a read that is there from `ready` on has its turn; `draws` are for steps that are not alike.
+    /// Notes what it does from `start` to `end`, after all it was given before; `joined` where another plane joins the
+    /// program that it was given last. What is over at `now` is forgotten.
+    #[inline]
+    pub fn note(&mut self, now: Nanos, kind: OperationKind, start: Nanos, end: Nanos, joined: bool) {
+        if let Some(schedule) = &mut self.schedule {
+            if joined { schedule.extend(end) } else { schedule.add(now, kind, start, end) }
+        }
+    }
+
+    /// Finds when a read that is there from `ready` on has its turn, on a die where reads go first; `draws` are for steps
+    /// that are not alike.
     pub fn turn(&mut self, suspend: &SuspendSpec, draws: &mut Draws, ready: Nanos) -> Turn {
         let at = ready.max(self.reads_until);
         let follows = ready <= self.reads_until;
-        self.schedule.turn(suspend, draws, at, follows)
+        match &mut self.schedule {
+            Some(schedule) => schedule.turn(suspend, draws, at, follows),
+            None => Turn { start: at, stopped: None, resume: Nanos::ZERO },
+        }
     }
 
     /// Notes that the read that had this turn was done at `done`: the rest goes on then.
     pub fn resume(&mut self, turn: Turn, done: Nanos) {
         if let Some(stopped) = turn.stopped {
             let longer = done.since(stopped) + turn.resume;
-            self.schedule.put_off += longer;
+            self.schedule.iter_mut().for_each(|schedule| schedule.put_off += longer);
             self.free += longer;
             self.loaded += longer;
         }
@@ -121,16 +135,15 @@ impl Die {
 }
 
 impl Schedule {
-    /// Adds what the die does from `start` to `end`, after all it was given before; what is over at `now` is forgotten.
     #[inline]
-    pub fn add(&mut self, now: Nanos, kind: OperationKind, start: Nanos, end: Nanos) {
+    fn add(&mut self, now: Nanos, kind: OperationKind, start: Nanos, end: Nanos) {
         self.forget(now);
         let (start, end) = (start - self.put_off, end - self.put_off);
         self.operations.push_back(Operation { start, end, kind, suspensions: 0 });
     }
 
     /// The last operation takes until `end`, for another plane has joined it.
-    pub fn extend(&mut self, end: Nanos) {
+    fn extend(&mut self, end: Nanos) {
         if let Some(last) = self.operations.back_mut() {
             last.end = last.end.max(end - self.put_off);
         }
@@ -216,13 +229,13 @@ mod tests {
 
     /// A die that programs for 600 µs, erases for 3 ms and reads ten pages of 50 µs.
     fn busy() -> Die {
-        let mut die = Die::new(0, 0);
+        let mut die = Die::new(0, 0, true);
         for (kind, length) in
             [(OperationKind::Program, 600), (OperationKind::Erase, 3000), (OperationKind::Reads(us(50)), 500)]
         {
             let start = die.free;
             die.free += us(length);
-            die.schedule.add(Nanos::ZERO, kind, start, die.free);
+            die.note(Nanos::ZERO, kind, start, die.free, false);
         }
         die
     }
@@ -261,8 +274,8 @@ mod tests {
 
     #[test]
     fn an_idle_die_reads_at_once_and_what_has_not_begun_waits_only_if_it_is_in_the_way() {
-        let mut die = Die::new(0, 0);
-        die.schedule.add(Nanos::ZERO, OperationKind::Program, us(500), us(1100));
+        let mut die = Die::new(0, 0, true);
+        die.note(Nanos::ZERO, OperationKind::Program, us(500), us(1100), false);
         die.free = us(1100);
         assert_eq!(read(&mut die, 100), 100);
         assert_eq!(die.free, us(1100), "it is over before the program begins");
@@ -305,7 +318,7 @@ mod tests {
     fn reads_never_overlap_and_no_work_is_lost() {
         let mut random = testkit::Random::new(3);
         for _ in 0..200 {
-            let (mut die, mut now, mut last, mut work) = (Die::new(0, 0), 0, 0, 0);
+            let (mut die, mut now, mut last, mut work) = (Die::new(0, 0, true), 0, 0, 0);
             for _ in 0..200 {
                 now += random.below(300);
                 if random.below(3) == 0 {
@@ -316,7 +329,7 @@ mod tests {
                     };
                     let start = die.free.max(us(now));
                     die.free = start + us(length);
-                    die.schedule.add(us(now), kind, start, die.free);
+                    die.note(us(now), kind, start, die.free, false);
                     work += length;
                 } else {
                     let start = read(&mut die, now);
@@ -324,9 +337,10 @@ mod tests {
                     last = start + 60;
                     work += 60;
                 }
-                let left: u64 = die.schedule.operations.iter().map(|op| (op.end - op.start).as_nanos() / 1000).sum();
+                let schedule = die.schedule.as_ref().unwrap();
+                let left: u64 = schedule.operations.iter().map(|op| (op.end - op.start).as_nanos() / 1000).sum();
                 assert!(die.free >= us(last) && left <= work, "{left} of {work}");
-                let ends = die.schedule.operations.back().map_or(Nanos::ZERO, |op| op.end + die.schedule.put_off);
+                let ends = schedule.operations.back().map_or(Nanos::ZERO, |op| op.end + schedule.put_off);
                 assert!(ends <= die.free, "what is left ends at {ends:?}, the die is free at {:?}", die.free);
             }
         }

@@ -94,7 +94,7 @@ impl Nand {
     /// Idle flash of this `geometry`, made by `seed`.
     pub fn new(geometry: &Geometry, times: NandTimes, behaviour: NandBehaviour, seed: Seed) -> Self {
         let NandBehaviour { variation, errors, suspend } = behaviour;
-        let die = |die| Die::new(geometry.channel_of(geometry::Die(die)), die / geometry.channels);
+        let die = |die| Die::new(geometry.channel_of(geometry::Die(die)), die / geometry.channels, suspend.is_some());
         let channel = Channel::new(geometry.dies_per_channel, suspend.is_some());
         Self {
             times,
@@ -160,9 +160,7 @@ impl Nand {
         let die = &mut self.dies[number];
         let start = die.free.max(ready);
         let done = self.channels[die.channel as usize].reserve(now, die.lane, start + sensing, transfer);
-        if self.suspend.is_some() {
-            die.schedule.add(now, OperationKind::Reads(done - start), start, done);
-        }
+        die.note(now, OperationKind::Reads(done - start), start, done, false);
         die.free = done;
         die.joinable = None;
         self.pages_read += 1;
@@ -313,12 +311,7 @@ impl Nand {
         let earliest = joined.map_or(register_free.max(ready), |(_, start)| start);
         let loaded = channel.reserve(now, die.lane, earliest, self.fill);
         let start = if joined.is_some() { loaded } else { loaded.max(die.free) };
-        if self.suspend.is_some() {
-            match joined {
-                Some(_) => die.schedule.extend(start + programming),
-                None => die.schedule.add(now, OperationKind::Program, start, start + programming),
-            }
-        }
+        die.note(now, OperationKind::Program, start, start + programming, joined.is_some());
         die.loaded = start;
         die.free = die.free.max(start + programming);
         die.joinable = Some((unit, start));
@@ -397,9 +390,9 @@ impl Nand {
             Nanos::ZERO => start + read.times(u64::from(reads)),
             _ => self.channels[die.channel as usize].reserve_each(now, die.lane, start + read, carried, read, reads),
         };
-        if self.suspend.is_some() && reads > 0 {
+        if reads > 0 {
             let step = Nanos::from_nanos((end - start).as_nanos().div_ceil(u64::from(reads)));
-            die.schedule.add(now, OperationKind::Reads(step), start, end);
+            die.note(now, OperationKind::Reads(step), start, end, false);
         }
         end
     }
@@ -412,9 +405,7 @@ impl Nand {
             true => from,
             false => self.channels[die.channel as usize].reserve(now, die.lane, from, self.fill),
         };
-        if self.suspend.is_some() {
-            die.schedule.add(now, OperationKind::Program, start, start + programming);
-        }
+        die.note(now, OperationKind::Program, start, start + programming, false);
         start + programming
     }
 
@@ -434,9 +425,7 @@ impl Nand {
         let die = &mut self.dies[number as usize];
         let start = die.free.max(now);
         die.free = start + erasing;
-        if self.suspend.is_some() {
-            die.schedule.add(now, OperationKind::Erase, start, die.free);
-        }
+        die.note(now, OperationKind::Erase, start, die.free, false);
         die.loaded = die.free;
         die.joinable = None;
         die.holds = NOTHING;
