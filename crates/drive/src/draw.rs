@@ -5,8 +5,8 @@
 //!
 //! Error: a [`normal`] quantile within 0.1 % (or 0.0001 near zero) up to 5.5 deviations, and none beyond 6.4; the
 //! mean of normal draws below 0.0001 and their deviation within 0.05 %. Of a [`Spread`], the mean within 0.05 %, and each
-//! quantile up to 5 deviations within 0.5 % for relative deviations up to 1. Of [`exponential`], each quantile within
-//! 0.1 %.
+//! quantile up to 5 deviations within 0.5 % for relative deviations up to 1, and within 1 % up to 3. Of [`exponential`],
+//! each quantile within 0.1 %.
 
 use block::{Nanos, Seed};
 use serde::{Deserialize, Serialize};
@@ -101,10 +101,11 @@ impl Factor {
         self.0
     }
 
-    /// This factor of a time, which is below three days.
+    /// This factor of a time; the longest time there is, if it is longer.
     #[inline]
     pub const fn of(self, time: Nanos) -> Nanos {
-        Nanos::from_nanos((time.as_nanos() * self.0 as u64) >> 16)
+        let product = (time.as_nanos() as u128 * self.0 as u128) >> 16;
+        if product > u64::MAX as u128 { Nanos::MAX } else { Nanos::from_nanos(product as u64) }
     }
 }
 
@@ -313,6 +314,7 @@ mod math {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::DelaySpec;
 
     /// The share of a normal distribution beyond `z`, by the trapezoid rule.
     fn share_beyond(z: f64) -> f64 {
@@ -357,7 +359,10 @@ mod tests {
 
     #[test]
     fn a_spread_has_a_mean_of_one_its_deviation_and_its_quantiles() {
-        for deviation in [0.01_f64, 0.05, 0.2, 0.5, 1.0] {
+        // Of the widest, 1.5 % of the second moment lie beyond what so many draws reach.
+        let widest = f64::from(DelaySpec::SPREAD_MAX) / 1e6;
+        let narrow = [0.01, 0.05, 0.2, 0.5, 1.0].map(|deviation| (deviation, 5e-3, 5e-3));
+        for (deviation, spread_error, quantile_error) in narrow.into_iter().chain([(widest, 2e-2, 1e-2)]) {
             let spread = Spread::new((deviation * 1e6) as u64);
             let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
             for draw in evenly() {
@@ -367,18 +372,31 @@ mod tests {
             let mean: f64 = sum / count;
             assert!((mean - 1.0).abs() < 5e-4, "mean {mean} of {deviation}");
             let found = (squares / count - mean * mean).sqrt();
-            assert!((found / deviation - 1.0).abs() < 5e-3, "deviation {found}, wanted {deviation}");
+            assert!((found / deviation - 1.0).abs() < spread_error, "deviation {found}, wanted {deviation}");
             let scale = (1.0 + deviation * deviation).ln().sqrt();
             for z in [1.0, 2.0, 3.0, 4.0, 5.0_f64] {
                 let draw = draw_of(share_beyond(z));
                 for (draw, z) in [(draw, z), (draw - 1, -z)] {
                     let (found, wanted) = (spread.factor(draw).units(), (scale * z - scale * scale / 2.0).exp());
                     let found = f64::from(found) / 65_536.0;
-                    assert!((found / wanted - 1.0).abs() < 5e-3, "{found} at {z}, wanted {wanted}");
+                    // A factor is a whole number of units of 2⁻¹⁶.
+                    assert!(
+                        (found - wanted).abs() < quantile_error * wanted + 1.0 / 65_536.0,
+                        "{found} at {z}, wanted {wanted}"
+                    );
                 }
             }
         }
         assert!(evenly().step_by(1_000).all(|draw| Spread::NONE.factor(draw) == Factor::ONE));
+    }
+
+    #[test]
+    fn a_factor_of_any_time_is_exact_or_the_longest_time() {
+        let week = Nanos::from_secs(7 * 86_400);
+        assert_eq!(Factor::ONE.of(week), week);
+        assert_eq!(Factor::from_units(1 << 20).of(week), week.times(16));
+        assert_eq!(Factor::from_units(3 << 15).of(week), Nanos::from_nanos(week.as_nanos() / 2 * 3));
+        assert_eq!(Factor::from_units(1 << 31).of(Nanos::MAX), Nanos::MAX);
     }
 
     #[test]

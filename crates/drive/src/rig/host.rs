@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::DelaySpec;
 use crate::delay::{Delay, Wait};
+use crate::draw::Draws;
 
 /// What a host costs beside its drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,8 +96,7 @@ pub struct Host {
     /// When each worker is done with its calls: a program's thread makes one after the other.
     called: Vec<Nanos>,
     wake: Option<Delay>,
-    draws: Seed,
-    drawn: u64,
+    draws: Draws,
     /// How long they worked, summed over them.
     pub busy: Nanos,
     requests: u32,
@@ -118,8 +118,7 @@ impl Host {
             workers: Vec::new(),
             called: Vec::new(),
             wake: spec.wake.map(Delay::new),
-            draws: seed,
-            drawn: 0,
+            draws: Draws::new(seed),
             busy: Nanos::ZERO,
             requests: 0,
             since: Nanos::ZERO,
@@ -167,7 +166,7 @@ impl Host {
 
     /// Draws the waits from here on from `seed` too.
     pub fn draw_from(&mut self, seed: Seed) {
-        (self.draws, self.drawn) = (self.draws.number(seed.get()), 0);
+        self.draws.join(seed);
     }
 
     /// The worker of a tag.
@@ -274,8 +273,7 @@ impl Host {
     #[inline]
     fn draw(&mut self) -> Wait {
         let Some(wake) = &self.wake else { return Wait { usual: Nanos::ZERO, rare: Nanos::ZERO } };
-        self.drawn += 1;
-        wake.of(self.draws.number(self.drawn))
+        wake.draw(&mut self.draws)
     }
 
     /// What was used up to `now`, counted from time zero.
