@@ -25,6 +25,7 @@ pub mod hybrid;
 mod link;
 mod observed;
 pub mod pcm;
+mod periodic;
 mod power_loss;
 pub mod preset;
 mod queue;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::spindle::SpindleActivity;
 use crate::draw::{Draws, Odds, Spread, normal};
+use crate::periodic::Periodic;
 
 /// How operations of a disk differ from each other. With all of it zero they do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,8 +112,7 @@ impl Variation {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Background {
     spec: BackgroundSpec,
-    /// When it is to recalibrate next.
-    due: Nanos,
+    recalibration: Periodic,
     recalibrations: u64,
     scanned: u64,
 }
@@ -120,24 +120,16 @@ pub struct Background {
 impl Background {
     /// An arm whose first recalibration is at a time drawn from within the first period.
     pub fn new(spec: BackgroundSpec, seed: Seed) -> Self {
-        let phase = u64::from(Draws::new(seed.split("recalibrate")).draw());
-        let due = spec.recalibrate_every.map_or(Nanos::MAX, |every| {
-            Nanos::from_nanos(((u128::from(every.as_nanos()) * u128::from(phase)) >> 32) as u64)
-        });
-        Self { spec, due, recalibrations: 0, scanned: 0 }
+        let draw = Draws::new(seed.split("recalibrate")).draw();
+        let recalibration = Periodic::new(spec.recalibrate_every, draw);
+        Self { spec, recalibration, recalibrations: 0, scanned: 0 }
     }
 
     /// Until when an arm that is free since `free` recalibrates, if it still does at `at`. One that fell into a time without
     /// work is over.
     pub fn recalibrates(&mut self, free: Nanos, at: Nanos) -> Option<Nanos> {
-        let every = self.spec.recalibrate_every?;
-        if at < self.due {
-            return None;
-        }
-        let (late, every) = (at.since(self.due).as_nanos(), every.as_nanos());
-        let latest = self.due + Nanos::from_nanos(late - late % every);
-        self.recalibrations += 1 + late / every;
-        self.due = latest + Nanos::from_nanos(every);
+        let (latest, times) = self.recalibration.last(at)?;
+        self.recalibrations += times;
         let end = latest.max(free) + self.spec.recalibrate_time;
         (end > at).then_some(end)
     }
@@ -220,7 +212,7 @@ mod tests {
             ..BackgroundSpec::default()
         };
         let mut background = Background::new(spec, Seed::new(1));
-        let due = background.due;
+        let due = background.recalibration.due();
         assert!(due < seconds(100));
         assert_eq!(background.recalibrates(Nanos::ZERO, due + seconds(1)), Some(due + seconds(2)), "a second is left");
         assert_eq!(background.recalibrates(Nanos::ZERO, due + seconds(3)), None, "done");

@@ -292,8 +292,8 @@ mod tests {
         let mut draws = Draws::new(Seed::new(5));
         let mut waits: Vec<u64> = (0..10_000)
             .map(|number| {
-                let mut die = Die::new(0, 0);
-                die.schedule.add(Nanos::ZERO, OperationKind::Program, Nanos::ZERO, us(100_000));
+                let mut die = Die::new(0, 0, true);
+                die.note(Nanos::ZERO, OperationKind::Program, Nanos::ZERO, us(100_000), false);
                 let ready = us(number);
                 (die.turn(&spec, &mut draws, ready).start - ready).as_nanos() - 20_000
             })

@@ -4,6 +4,7 @@ use block::{Bytes, Nanos, Op, Seed};
 use serde::{Deserialize, Serialize};
 
 use crate::draw::{Draws, Spread};
+use crate::periodic::Periodic;
 
 /// Work of the firmware that comes again and again: the journal of the map, its checkpoint, a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +41,7 @@ struct Chore {
     /// What the host wrote since the last one began.
     written: Bytes,
     /// When the next one begins, if that is a matter of time.
-    due: Nanos,
+    timer: Periodic,
     /// When the last one is over.
     until: Nanos,
     /// When it no longer holds reads.
@@ -51,17 +52,13 @@ impl Housekeeping {
     /// Nothing was done yet. Chores that come with time begin anywhere in their period.
     pub fn new(specs: [Option<ChoreSpec>; CHORES], seed: Seed) -> Self {
         let mut draws = Draws::new(seed);
-        let chores = specs.into_iter().flatten().map(|spec| {
-            let period = spec.every.unwrap_or(Nanos::MAX).as_nanos();
-            let due = Nanos::from_nanos(((u128::from(period) * u128::from(draws.draw())) >> 32) as u64);
-            Chore {
-                due: if spec.every.is_some() { due } else { Nanos::MAX },
-                length: Spread::new(u64::from(spec.deviation)),
-                written: Bytes::ZERO,
-                until: Nanos::ZERO,
-                reads_until: Nanos::ZERO,
-                spec,
-            }
+        let chores = specs.into_iter().flatten().map(|spec| Chore {
+            timer: Periodic::new(spec.every, draws.draw()),
+            length: Spread::new(u64::from(spec.deviation)),
+            written: Bytes::ZERO,
+            until: Nanos::ZERO,
+            reads_until: Nanos::ZERO,
+            spec,
         });
         Self { chores: chores.collect(), draws }
     }
@@ -76,11 +73,8 @@ impl Housekeeping {
     pub fn begin(&mut self, now: Nanos, op: Op, bytes: Bytes, is_paced: bool) -> Nanos {
         let mut start = now;
         for chore in &mut self.chores {
-            if let Some(every) = chore.spec.every.filter(|_| now >= chore.due) {
-                // Only the last of those that were due can be in the way.
-                let missed = (now - chore.due).as_nanos() / every.as_nanos().max(1);
-                let began = chore.due + every.times(missed);
-                chore.due = began + every;
+            // Only the last of those that were due can be in the way.
+            if let Some((began, _)) = chore.timer.last(now) {
                 chore.hold(began, &mut self.draws, is_paced);
                 chore.written = Bytes::ZERO;
             }
