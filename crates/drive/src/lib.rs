@@ -15,6 +15,7 @@ mod counters;
 mod delay;
 mod device;
 pub mod disk;
+mod divisor;
 pub mod dram;
 pub mod draw;
 mod energy;

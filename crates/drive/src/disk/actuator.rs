@@ -3,7 +3,7 @@
 use block::{Lba, Nanos, Op, Request, Seed, Tag};
 use serde::{Deserialize, Serialize};
 
-use super::arm::Arm;
+use super::arm::{Arm, Positioning};
 use super::layout::TrackPosition;
 use super::seek::SeekCurve;
 use super::shingled::Shingles;
@@ -20,6 +20,8 @@ pub struct Actuator {
     pending: Vec<Pending>,
     /// How many are chosen.
     chosen: usize,
+    /// When the first of them can be served; later than any time if there is none.
+    first_ready: Nanos,
     pub cache: WriteCache,
     /// Whether it is the cache's turn when both it and a command want the arm.
     pub cache_next: bool,
@@ -35,6 +37,8 @@ pub struct Pending {
     pub tag: Tag,
     pub request: Request,
     place: TrackPosition,
+    /// The angle at which it begins.
+    angle: Nanos,
     /// From when on it can be served: the data of a write has to be here.
     ready: Nanos,
 }
@@ -52,6 +56,7 @@ impl Actuator {
             arm: Arm::new(layout, curves, spec.head_switch, Variation::new(spec.variation, seed)),
             pending: Vec::with_capacity(spec.queue_depth as usize),
             chosen: 0,
+            first_ready: Nanos::MAX,
             cache: WriteCache::new(spec.cache.write.sectors() / count, spec.cache.write_extents as usize),
             cache_next: false,
             batch: 0,
@@ -82,24 +87,24 @@ impl Actuator {
     /// Forgets the commands that wait.
     pub fn forget_commands(&mut self) {
         self.pending.clear();
-        self.chosen = 0;
+        (self.chosen, self.first_ready) = (0, Nanos::MAX);
     }
 
     /// Has a command wait for the arm from `ready` on.
     pub fn enqueue(&mut self, spec: &DiskSpec, tag: Tag, request: Request, ready: Nanos) {
         let first = self.shingles.as_ref().map_or(request.lba, |shingles| shingles.place(request.lba));
         let place = self.arm.layout().place(first);
-        self.pending.push(Pending { tag, request, place, ready });
+        let angle = self.arm.layout().angle(place.stream);
+        self.pending.push(Pending { tag, request, place, angle, ready });
+        self.first_ready = self.first_ready.min(ready);
         self.choose_ahead(spec, ready);
     }
 
     /// When the next command can be served, arm or not.
     #[inline]
     pub fn ready(&self) -> Option<Nanos> {
-        if self.chosen > 0 {
-            return self.pending.first().map(|pending| pending.ready);
-        }
-        self.pending.iter().map(|pending| pending.ready).min()
+        let first = self.pending.first()?;
+        Some(if self.chosen > 0 { first.ready } else { self.first_ready })
     }
 
     /// The command to serve next.
@@ -113,7 +118,7 @@ impl Actuator {
 
     /// Takes a command off to be served.
     pub fn take(&mut self, spec: &DiskSpec, at: Nanos, index: usize) -> Pending {
-        let pending = self.pending.remove(index);
+        let pending = self.remove(index);
         self.chosen = self.chosen.saturating_sub(1);
         self.choose_ahead(spec, at);
         pending
@@ -125,7 +130,15 @@ impl Actuator {
             |Pending { request, .. }: &Pending| request.op == Op::Read && first <= request.lba && request.end() <= end;
         let index = self.pending.iter().position(is_within)?;
         self.chosen -= usize::from(index < self.chosen);
-        Some(self.pending.remove(index))
+        Some(self.remove(index))
+    }
+
+    fn remove(&mut self, index: usize) -> Pending {
+        let removed = self.pending.remove(index);
+        if removed.ready == self.first_ready {
+            self.first_ready = self.pending.iter().map(|pending| pending.ready).min().unwrap_or(Nanos::MAX);
+        }
+        removed
     }
 
     /// Chooses as many commands ahead as the firmware does, each by where the one before it leaves the arm.
@@ -141,12 +154,12 @@ impl Actuator {
     /// The oldest of these if it has waited too long, else the first by the disk's order.
     #[inline]
     fn best<'a>(&self, spec: &DiskSpec, at: Nanos, among: impl Iterator<Item = (usize, &'a Pending)>) -> Option<usize> {
-        let mut best = None;
+        let (mut best, angle) = (None, self.arm.layout().angle(at));
         for (index, pending) in among {
             if at.since(pending.ready) > spec.age_limit {
                 return Some(index);
             }
-            let cost = self.cost(spec, at, pending);
+            let cost = self.cost(spec, angle, pending);
             if best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, index));
             }
@@ -154,12 +167,16 @@ impl Actuator {
         best.map(|(_, index)| index)
     }
 
-    /// What the disk's order has least of in the command that comes next.
+    /// What the disk's order has least of in the command that comes next, with the platters at this angle.
     #[inline]
-    fn cost(&self, spec: &DiskSpec, at: Nanos, pending: &Pending) -> u64 {
+    fn cost(&self, spec: &DiskSpec, angle: Nanos, pending: &Pending) -> u64 {
         let last = self.chosen.checked_sub(1).map(|last| &self.pending[last]);
         match spec.order.by {
-            CommandOrder::Position => self.positioning(spec, at, pending.place, work_of(&pending.request)).as_nanos(),
+            CommandOrder::Position => {
+                let work = work_of(&pending.request);
+                let way = self.arm.approach_from(angle, pending.place, pending.angle, work);
+                expected(spec, way).as_nanos()
+            }
             CommandOrder::Seek => match last {
                 Some(last) => u64::from(last.place.cylinder.abs_diff(pending.place.cylinder)),
                 None => u64::from(self.arm.distance(pending.place)),
@@ -174,8 +191,7 @@ impl Actuator {
     /// How long the firmware expects the way to a place to take.
     #[inline]
     pub fn positioning(&self, spec: &DiskSpec, at: Nanos, place: TrackPosition, work: SpindleActivity) -> Nanos {
-        let way = self.arm.approach(at, place, work);
-        if way.waiting < spec.order.margin { way.total() + spec.platters.revolution } else { way.total() }
+        expected(spec, self.arm.approach(at, place, work))
     }
 
     /// The stretch of the cache that is written next: of those next in order of position, the one soonest reached.
@@ -212,6 +228,12 @@ impl Actuator {
     pub fn background(&self) -> (u64, u64) {
         self.background.counts()
     }
+}
+
+/// How long the firmware expects such a way to take: where the wait is short, a revolution more.
+#[inline]
+fn expected(spec: &DiskSpec, way: Positioning) -> Nanos {
+    if way.waiting < spec.order.margin { way.total() + spec.platters.revolution } else { way.total() }
 }
 
 fn work_of(request: &Request) -> SpindleActivity {

@@ -38,8 +38,9 @@ struct ArmReadAhead {
     first: Lba,
     /// Up to here the arm does nothing else.
     certain: Lba,
-    /// The sector at which it ends.
+    /// The sector at which it ends, and when.
     limit: Lba,
+    ends: Nanos,
 }
 
 /// How the arm gets to a sector: it moves, then waits for the sector to come round.
@@ -145,6 +146,18 @@ impl Arm {
     /// How it would get from where it is to `place`, starting at `at`.
     #[inline]
     pub fn approach(&self, at: Nanos, place: TrackPosition, work: SpindleActivity) -> Positioning {
+        self.approach_from(self.layout.angle(at), place, self.layout.angle(place.stream), work)
+    }
+
+    /// The same, with the angles of the platters now and of the place.
+    #[inline]
+    pub fn approach_from(
+        &self,
+        angle: Nanos,
+        place: TrackPosition,
+        wanted: Nanos,
+        work: SpindleActivity,
+    ) -> Positioning {
         let distance = self.cylinder.abs_diff(place.cylinder);
         let moving = match distance {
             0 if self.head == place.head => Nanos::ZERO,
@@ -152,17 +165,16 @@ impl Arm {
             _ if work == SpindleActivity::Write => self.write_curve.time(distance),
             _ => self.read_curve.time(distance),
         };
-        self.arriving(at, moving, place)
+        self.arriving(angle, moving, wanted)
     }
 
-    /// A move that takes so long, and what it waits for `place` to come round then.
+    /// A move from an angle that takes so long, and what it waits for the angle `wanted` to come round then.
     #[inline]
-    fn arriving(&self, at: Nanos, moving: Nanos, place: TrackPosition) -> Positioning {
-        let revolution = self.layout.revolution().as_nanos();
-        let angle = (at + moving).as_nanos() % revolution;
-        let wanted = place.stream.as_nanos() % revolution;
-        let waiting = if wanted < angle { wanted + revolution - angle } else { wanted - angle };
-        Positioning { moving, waiting: Nanos::from_nanos(waiting) }
+    fn arriving(&self, angle: Nanos, moving: Nanos, wanted: Nanos) -> Positioning {
+        let angle = self.layout.angle(angle + moving);
+        // It is past in half of all cases, so that nothing is branched upon.
+        let turn = self.layout.revolution().times(u64::from(wanted < angle));
+        Positioning { moving, waiting: wanted + turn - angle }
     }
 
     /// Goes to `first` and transfers up to `end`, `turns` revolutions later than it could; it is free and the platters turn
@@ -176,24 +188,29 @@ impl Arm {
         spindle: &mut Spindle,
     ) -> SectorTransfer {
         let place = self.layout.place(first);
-        let planned = self.approach(at, place, work);
+        let (angle, wanted) = (self.layout.angle(at), self.layout.angle(place.stream));
+        let planned = self.approach_from(angle, place, wanted, work);
         let moving = self.variation.moving(planned.moving);
-        let approach = if moving == planned.moving { planned } else { self.arriving(at, moving, place) };
+        let approach = if moving == planned.moving { planned } else { self.arriving(angle, moving, wanted) };
         let revolution = self.layout.revolution();
         let turns = turns + self.variation.turns(work, revolution);
         let passing = SectorTransfer { began: at + approach.total() + revolution.times(turns), stream: place.stream };
         self.moves += u64::from(self.cylinder != place.cylinder);
-        self.free = passing.passed(&self.layout, end);
-        self.rest_at(Lba::new(end.get() - 1));
-        self.next = end;
+        self.pass(passing, end);
         spindle.work(SpindleActivity::Seek, approach.moving, passing.began);
         spindle.work(work, self.free - passing.began, self.free);
         passing
     }
 
     fn rest_at(&mut self, sector: Lba) {
-        let place = self.layout.place(sector);
-        (self.cylinder, self.head) = (place.cylinder, place.head);
+        (self.cylinder, self.head) = self.layout.track(sector);
+    }
+
+    /// Lets all up to `end` pass: it is free then, and above the last of it.
+    fn pass(&mut self, passing: SectorTransfer, end: Lba) {
+        let (passed, cylinder, head) = self.layout.ending(end);
+        self.free = passing.began + (passed - passing.stream);
+        (self.cylinder, self.head, self.next) = (cylinder, head, end);
     }
 
     /// Reads on from where the last transfer ended into a segment of the cache, up to `limit`; at least up to `certain` it
@@ -205,11 +222,10 @@ impl Arm {
             let passing = SectorTransfer { began: self.free + gap, stream };
             let (first, certain) = (self.next, certain.min(limit));
             if first < certain {
-                self.free = passing.passed(&self.layout, certain);
-                self.rest_at(Lba::new(certain.get() - 1));
-                self.next = certain;
+                self.pass(passing, certain);
             }
-            self.ahead = Some(ArmReadAhead { segment, passing, first, certain, limit });
+            let ends = passing.passed(&self.layout, limit);
+            self.ahead = Some(ArmReadAhead { segment, passing, first, certain, limit, ends });
         }
     }
 
@@ -235,7 +251,7 @@ impl Arm {
     /// of what it read beyond `used`: each new beginning costs most of a revolution.
     pub fn read_further(&mut self, at: Nanos, limit: Lba, used: Lba, low: u64, spindle: &mut Spindle) {
         let Some(mut ahead) = self.ahead else { return };
-        if self.ahead_ends(&ahead) <= at && ahead.limit < limit {
+        if ahead.ends <= at && ahead.limit < limit {
             if ahead.limit.get() - used.get().min(ahead.limit.get()) >= low {
                 return;
             }
@@ -246,17 +262,19 @@ impl Arm {
             ahead.passing = SectorTransfer { began, stream: place.stream };
             (ahead.first, ahead.certain) = (from, from);
         }
-        self.ahead = Some(ArmReadAhead { limit: limit.max(ahead.limit), ..ahead });
+        let limit = limit.max(ahead.limit);
+        self.ahead = Some(ArmReadAhead { limit, ends: ahead.passing.passed(&self.layout, limit), ..ahead });
     }
 
-    /// Stops reading ahead, leaving the arm above the sector that would have come next.
-    pub fn stop(&mut self, at: Nanos, spindle: &mut Spindle) {
-        let Some(ahead) = self.ahead else { return };
-        let end = self.ahead_ends(&ahead).min(at);
+    /// Stops reading ahead, leaving the arm above the sector that would have come next; the segment that it read into, and up
+    /// to which sector.
+    pub fn stop(&mut self, at: Nanos, spindle: &mut Spindle) -> Option<(usize, Lba)> {
+        let ahead = self.ahead.take()?;
+        let end = ahead.ends.min(at);
         let reached = ahead.passing.reached(&self.layout, at);
         self.rest_at(if reached < ahead.limit { reached } else { Lba::new(ahead.limit.get() - 1) });
         spindle.work(SpindleActivity::Read, end.since(ahead.passing.began), end);
-        self.ahead = None;
+        Some((ahead.segment, reached.min(ahead.limit)))
     }
 
     /// Gives up what it is doing and moves to where it rests, from which it begins at `free`.
@@ -268,11 +286,6 @@ impl Arm {
     /// How long it has read ahead since it began to, and when that ends.
     pub fn time_ahead(&self, at: Nanos) -> Option<(Nanos, Nanos)> {
         let ahead = self.ahead.as_ref()?;
-        let end = self.ahead_ends(ahead);
-        Some((end.min(at).since(ahead.passing.began), end))
-    }
-
-    fn ahead_ends(&self, ahead: &ArmReadAhead) -> Nanos {
-        ahead.passing.passed(&self.layout, ahead.limit)
+        Some((ahead.ends.min(at).since(ahead.passing.began), ahead.ends))
     }
 }

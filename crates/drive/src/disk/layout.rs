@@ -3,6 +3,8 @@
 use block::{Lba, Nanos, Rate, SECTOR};
 use serde::{Deserialize, Serialize};
 
+use crate::divisor::Divisor;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Platters {
     /// Sectors that the host can use.
@@ -39,9 +41,12 @@ pub struct DiskLayout {
     /// The first sector, which is not zero for the second of several arms.
     first: u64,
     platters: Platters,
-    skew: Skew,
     /// From one cylinder's first sector to that of the next.
-    cylinder_time: u64,
+    cylinder_time: Divisor,
+    /// The same of tracks.
+    track_time: Divisor,
+    revolution: Divisor,
+    heads: Divisor,
     cylinders_per_zone: u32,
     zones: Vec<DiskZone>,
 }
@@ -49,7 +54,7 @@ pub struct DiskLayout {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct DiskZone {
     first: u64,
-    track_sectors: u64,
+    track_sectors: Divisor,
     /// When its first sector passes.
     stream: u64,
 }
@@ -104,13 +109,16 @@ impl DiskLayout {
         let (mut next, mut stream) = (0, 0);
         let zones = (0..platters.zones).map(|zone| {
             let track_sectors = platters.in_zone(zone);
-            let zone = DiskZone { first: next, track_sectors, stream };
+            let zone = DiskZone { first: next, track_sectors: Divisor::from(track_sectors), stream };
             next += track_sectors * heads * cylinders;
             stream += cylinder_time * cylinders;
             zone
         });
         let zones = zones.collect();
-        Self { first, platters, skew, cylinder_time, cylinders_per_zone: cylinders as u32, zones }
+        let [cylinder_time, track_time, revolution, heads] =
+            [cylinder_time, track_time.as_nanos(), platters.revolution.as_nanos(), heads].map(Divisor::from);
+        let cylinders_per_zone = cylinders as u32;
+        Self { first, platters, cylinder_time, track_time, revolution, heads, cylinders_per_zone, zones }
     }
 
     /// The time of a revolution.
@@ -128,7 +136,7 @@ impl DiskLayout {
     #[inline]
     pub fn place(&self, sector: Lba) -> TrackPosition {
         let (cylinder, head, first, within, zone) = self.find(sector);
-        let stream = first + within * self.platters.revolution.as_nanos() / zone.track_sectors;
+        let stream = first + zone.track_sectors.divide(within * self.revolution.get());
         TrackPosition { cylinder, head, stream: Nanos::from_nanos(stream) }
     }
 
@@ -136,8 +144,28 @@ impl DiskLayout {
     /// it is on another track.
     #[inline]
     pub fn passed(&self, end: Lba) -> Nanos {
-        let (_, _, first, within, zone) = self.find(Lba::new(end.get() - 1));
-        Nanos::from_nanos(first + (within + 1) * self.platters.revolution.as_nanos() / zone.track_sectors)
+        self.ending(end).0
+    }
+
+    /// The same, with the cylinder and head of that sector.
+    #[inline]
+    pub fn ending(&self, end: Lba) -> (Nanos, u32, u32) {
+        let (cylinder, head, first, within, zone) = self.find(Lba::new(end.get() - 1));
+        let passed = first + zone.track_sectors.divide((within + 1) * self.revolution.get());
+        (Nanos::from_nanos(passed), cylinder, head)
+    }
+
+    /// The angle of the platters at a time, as the time since they were at zero.
+    #[inline]
+    pub fn angle(&self, at: Nanos) -> Nanos {
+        Nanos::from_nanos(self.revolution.split(at.as_nanos()).1)
+    }
+
+    /// The cylinder and head of a sector.
+    #[inline]
+    pub fn track(&self, sector: Lba) -> (u32, u32) {
+        let (cylinder, head, ..) = self.find(sector);
+        (cylinder, head)
     }
 
     /// The first sector that has not begun to pass at that time of the spiral.
@@ -145,16 +173,14 @@ impl DiskLayout {
         let stream = stream.as_nanos();
         let index = self.zones.partition_point(|zone| zone.stream <= stream) - 1;
         let zone = &self.zones[index];
-        let (cylinder, rest) =
-            ((stream - zone.stream) / self.cylinder_time, (stream - zone.stream) % self.cylinder_time);
-        let track_time = self.platters.revolution.as_nanos() + self.skew.track.as_nanos();
-        let (head, within) = (rest / track_time, rest % track_time);
-        let sectors = within * zone.track_sectors;
-        let passed = sectors.div_ceil(self.platters.revolution.as_nanos()).min(zone.track_sectors);
-        let heads = u64::from(self.platters.heads);
+        let (cylinder, rest) = self.cylinder_time.split(stream - zone.stream);
+        let (head, within) = self.track_time.split(rest);
+        let track_sectors = zone.track_sectors.get();
+        let passed = self.revolution.divide(within * track_sectors + self.revolution.get() - 1).min(track_sectors);
+        let heads = self.heads.get();
         // Behind the last head lies the gap to the next cylinder.
         let track = if head < heads { cylinder * heads + head } else { (cylinder + 1) * heads };
-        let sector = zone.first + track * zone.track_sectors + if head < heads { passed } else { 0 };
+        let sector = zone.first + track * track_sectors + if head < heads { passed } else { 0 };
         Lba::new(self.first + sector.min(self.platters.sectors))
     }
 
@@ -164,11 +190,9 @@ impl DiskLayout {
         let sector = sector.get() - self.first;
         let index = self.zones.partition_point(|zone| zone.first <= sector) - 1;
         let zone = &self.zones[index];
-        let within = sector - zone.first;
-        let (track, within) = (within / zone.track_sectors, within % zone.track_sectors);
-        let (cylinder, head) = (track / u64::from(self.platters.heads), track % u64::from(self.platters.heads));
-        let track_time = self.platters.revolution.as_nanos() + self.skew.track.as_nanos();
-        let first = zone.stream + cylinder * self.cylinder_time + head * track_time;
+        let (track, within) = zone.track_sectors.split(sector - zone.first);
+        let (cylinder, head) = self.heads.split(track);
+        let first = zone.stream + cylinder * self.cylinder_time.get() + head * self.track_time.get();
         (index as u32 * self.cylinders_per_zone + cylinder as u32, head as u32, first, within, zone)
     }
 
@@ -181,7 +205,7 @@ impl DiskLayout {
     pub fn sustained(&self) -> [Rate; 2] {
         [self.platters.outer, self.platters.inner].map(|sectors| {
             let bytes = SECTOR.times(u64::from(sectors) * u64::from(self.platters.heads)).get();
-            let rate = u128::from(bytes) * 1_000_000_000 / u128::from(self.cylinder_time);
+            let rate = u128::from(bytes) * 1_000_000_000 / u128::from(self.cylinder_time.get());
             Rate::from_bytes_per_second(rate as u64)
         })
     }

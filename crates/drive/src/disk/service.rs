@@ -383,10 +383,8 @@ impl DiskDrive {
     }
 
     pub(super) fn stop_reading_ahead(&mut self, at: Nanos, index: usize) {
-        let arm = &mut self.actuators[index].arm;
-        if let Some((segment, reached)) = arm.reading_ahead(at) {
+        if let Some((segment, reached)) = self.actuators[index].arm.stop(at, &mut self.spindle) {
             self.segments.fill(segment, reached);
-            arm.stop(at, &mut self.spindle);
         }
     }
 
