@@ -36,6 +36,7 @@ mod slab;
 pub mod smart;
 mod sparse;
 mod specimen;
+mod table;
 mod thermal;
 mod wear;
 mod zones;

@@ -7,12 +7,15 @@ use serde::de::{SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserializer, Serializer};
 use serde_bytes::{ByteBuf, Bytes};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+use crate::table::Table;
 
 /// Numbers that are written together, or not at all where all of them are zero.
 const PIECE: usize = 4096;
 
 /// A number of fixed width. What is done for whole pieces is compiled here, with this crate.
-pub trait Number: Copy + Default {
+pub trait Number: Copy + Default + FromBytes + IntoBytes + Immutable {
     /// Whether any of a piece is not zero.
     fn is_used(piece: &[Self]) -> bool;
     /// The bytes of a piece, the lowest of each number first.
@@ -45,22 +48,9 @@ number!(u8);
 number!(u32);
 number!(u64);
 
-/// A copy of a table. Memory that stays zero is not touched.
-pub fn copied<T: Number>(table: &[T]) -> Vec<T> {
-    let mut copy = vec![T::default(); table.len()];
-    for (to, from) in copy.chunks_mut(PIECE).zip(table.chunks(PIECE)).filter(|(_, from)| T::is_used(from)) {
-        to.copy_from_slice(from);
-    }
-    copy
-}
-
-/// Copies a table into the memory already had.
-pub fn copy_into<T: Number>(mine: &mut Vec<T>, table: &[T]) {
-    if mine.len() != table.len() {
-        *mine = copied(table);
-        return;
-    }
-    for (to, from) in mine.chunks_mut(PIECE).zip(table.chunks(PIECE)) {
+/// Copies a table into another of its length. Memory that stays zero is not touched.
+pub fn copy<T: Number>(to: &mut [T], from: &[T]) {
+    for (to, from) in to.chunks_mut(PIECE).zip(from.chunks(PIECE)) {
         if T::is_used(from) || T::is_used(to) {
             to.copy_from_slice(from);
         }
@@ -79,7 +69,7 @@ pub fn serialize<T: Number, S: Serializer>(table: &[T], serializer: S) -> Result
 }
 
 /// Reads what [`serialize`] wrote. Memory that stays zero is not touched.
-pub fn deserialize<'de, T: Number, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+pub fn deserialize<'de, T: Number, D: Deserializer<'de>>(deserializer: D) -> Result<Table<T>, D::Error> {
     deserializer.deserialize_seq(Pieces(PhantomData))
 }
 
@@ -87,16 +77,17 @@ pub fn deserialize<'de, T: Number, D: Deserializer<'de>>(deserializer: D) -> Res
 struct Pieces<T>(PhantomData<T>);
 
 impl<'de, T: Number> Visitor<'de> for Pieces<T> {
-    type Value = Vec<T>;
+    type Value = Table<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a table of numbers in pieces")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut pieces: A) -> Result<Vec<T>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut pieces: A) -> Result<Table<T>, A::Error> {
         let wrong = |what| serde::de::Error::custom(format!("a table of numbers has no {what}"));
         let (length, _): (u64, ByteBuf) = pieces.next_element()?.ok_or_else(|| wrong("length"))?;
-        let mut table = vec![T::default(); usize::try_from(length).map_err(|_| wrong("length that fits in memory"))?];
+        let table = usize::try_from(length).ok().and_then(Table::try_new);
+        let mut table = table.ok_or_else(|| wrong("length that fits in memory"))?;
         while let Some((index, bytes)) = pieces.next_element::<(u64, ByteBuf)>()? {
             let piece = usize::try_from(index).ok().and_then(|index| table.chunks_mut(PIECE).nth(index));
             if !piece.is_some_and(|piece| T::read(piece, &bytes)) {
@@ -109,30 +100,28 @@ impl<'de, T: Number> Visitor<'de> for Pieces<T> {
 
 #[cfg(test)]
 mod tests {
-    use serde::{Deserialize, Serialize};
-
     use super::*;
-
-    #[derive(Debug, PartialEq, Serialize, Deserialize)]
-    struct Table(#[serde(with = "super")] Vec<u32>);
 
     #[test]
     fn a_table_is_read_as_it_was_written_and_zeroes_take_no_room() {
         for (length, used) in
             [(0, vec![]), (5, vec![4]), (3 * PIECE, vec![]), (10 * PIECE + 7, vec![5000, 10 * PIECE + 6])]
         {
-            let mut table = Table(vec![0; length]);
-            used.iter().for_each(|&place| table.0[place] = u32::MAX - place as u32);
+            let mut table = Table::<u32>::new(length);
+            used.iter().for_each(|&place| table[place] = u32::MAX - place as u32);
             let written = postcard::to_allocvec(&table).unwrap();
             assert!(written.len() < 20 + used.len() * (4 * PIECE + 20), "{length}: {} bytes", written.len());
-            assert_eq!(postcard::from_bytes::<Table>(&written).unwrap(), table);
+            assert_eq!(*postcard::from_bytes::<Table<u32>>(&written).unwrap(), *table);
         }
     }
 
     #[test]
-    fn a_piece_that_is_not_of_the_table_is_refused() {
-        let pieces: [(u64, &Bytes); 2] = [(5, Bytes::new(&[])), (0, Bytes::new(&[1; 16]))];
-        let written = postcard::to_allocvec(&pieces[..]).unwrap();
-        assert!(postcard::from_bytes::<Table>(&written).is_err(), "five numbers have twenty bytes");
+    fn what_is_not_of_the_table_is_refused() {
+        let piece: [(u64, &Bytes); 2] = [(5, Bytes::new(&[])), (0, Bytes::new(&[1; 16]))];
+        let length: [(u64, &Bytes); 1] = [(u64::MAX / 2, Bytes::new(&[]))];
+        for (pieces, why) in [(&piece[..], "five numbers have twenty bytes"), (&length[..], "no memory has so many")] {
+            let written = postcard::to_allocvec(pieces).unwrap();
+            assert!(postcard::from_bytes::<Table<u32>>(&written).is_err(), "{why}");
+        }
     }
 }

@@ -105,6 +105,10 @@ impl Channel {
     fn first_gap(&mut self, die: usize, earliest: Nanos, length: Nanos) -> Nanos {
         let lanes = self.lanes.len();
         let cursors = &mut self.cursors[die * lanes..(die + 1) * lanes];
+        if let ([first, second], [to_first, to_second]) = (&self.lanes[..], &mut *cursors) {
+            let (other, cursor) = if die == 0 { (second, to_second) } else { (first, to_first) };
+            return other.free_from(cursor, earliest, length);
+        }
         let mut start = earliest;
         loop {
             // A lane that moves the start may bring it into the way of one that was passed: so until all agree.
@@ -114,7 +118,7 @@ impl Channel {
                     start = lane.free_from(cursor, start, length);
                 }
             }
-            if start == tried || lanes == 2 {
+            if start == tried {
                 return start;
             }
         }

@@ -1,7 +1,6 @@
 //! How blocks are emptied, so that there are always free ones.
 
 use block::Nanos;
-use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 
 use super::candidates::NOT_CLOSED;
@@ -236,7 +235,7 @@ impl Mapping {
             let mut rest = self.valid[word] & u64::MAX << (next & 63);
             while rest != 0 && left > 0 {
                 let page = self.owners[(word << 6) | rest.trailing_zeros() as usize];
-                prefetch_index(&self.slots, page as usize);
+                self.slots.call(page as usize);
                 rest &= rest - 1;
                 left -= 1;
             }
@@ -249,6 +248,7 @@ impl Mapping {
     fn copy_valid<F: Followed>(&mut self, unit: Unit, victim: Victim, count: u32, followed: F) -> Copied {
         let Geometry { pages_per_block: pages, program_pages: together, sense_pages, .. } = self.geometry;
         let base = victim.block << self.page_bits;
+        self.in_order = false;
         let mut to = self.units[unit.0 as usize].collection;
         let (mut next, mut left, mut started) = (victim.next, count, to.next);
         let (mut reads, mut programs, mut sensed) = (0, 0, victim.sensed);
@@ -256,15 +256,16 @@ impl Mapping {
             let word = ((base | next) >> 6) as usize;
             let valid = self.valid[word] & u64::MAX << (next & 63);
             let mut rest = valid;
-            while rest != 0 && left > 0 {
+            let (slots, owners, marks) = (&mut self.slots[..], &mut self.owners[..], &mut self.valid[..]);
+            while rest != 0 && left > 0 && to.next < to.end {
                 let from = (word << 6) | rest.trailing_zeros() as usize;
                 rest &= rest - 1;
                 left -= 1;
                 let slot = to.block << self.page_bits | to.next;
-                let page = self.owners[from];
-                followed.note(&mut self.slots, page, slot);
-                self.owners[slot as usize] = page;
-                self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);
+                let page = owners[from];
+                followed.note(slots, page, slot);
+                owners[slot as usize] = page;
+                marks[(slot >> 6) as usize] |= 1 << (slot & 63);
                 to.next += 1;
                 if together > 1 {
                     programs += u32::from(to.next.is_multiple_of(together));
@@ -272,14 +273,14 @@ impl Mapping {
                     reads += u32::from(sense != sensed);
                     sensed = sense;
                 }
-                if to.next == to.end {
-                    self.counts[to.block as usize] += (to.next - started) as u16;
-                    self.close(unit, PageSource::Collection);
-                    to = self.units[unit.0 as usize].collection;
-                    started = 0;
-                }
             }
-            self.valid[word] &= !(valid ^ rest);
+            marks[word] &= !(valid ^ rest);
+            if to.next == to.end {
+                self.counts[to.block as usize] += (to.next - started) as u16;
+                self.close(unit, PageSource::Collection);
+                to = self.units[unit.0 as usize].collection;
+                started = 0;
+            }
             next = if rest == 0 { (next | 63) + 1 } else { (next & !63) + rest.trailing_zeros() };
         }
         self.counts[to.block as usize] += (to.next - started) as u16;

@@ -9,7 +9,7 @@ use super::buffer::SectorMask;
 use super::digest;
 use super::extents::Extents;
 use super::geometry::Unit;
-use super::mapping::{Mapping, PageSource, TRIMMED, UNMAPPED};
+use super::mapping::{Mapping, PageSource, TRIMMED};
 use super::operation::Lpn;
 use super::power_cut::BufferedPage;
 use super::{FlashDrive, PagePart};
@@ -224,7 +224,6 @@ impl<'d> Writer<'d> {
 
 impl Mapping {
     /// The slot of a page of which the table says nothing but this.
-    #[cold]
     #[inline(never)]
     pub(super) fn extent_slot(&self, page: Lpn, inverted: u32) -> Option<u32> {
         if inverted == TRIMMED { None } else { self.extents.slot_of(page) }
@@ -233,8 +232,9 @@ impl Mapping {
     /// Forgets where everything is.
     pub(super) fn forget_places(&mut self) {
         self.changes.lose();
-        self.slots = vec![UNMAPPED; self.slots.len()];
+        self.slots.clear();
         self.extents = Extents::default();
+        self.in_order = true;
     }
 
     /// Whether there is no data at all.

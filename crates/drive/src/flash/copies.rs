@@ -1,9 +1,6 @@
 //! Copies of the map, which cost what has changed since the one before.
 
-use prefetch_index::prefetch_index;
-
 use super::mapping::Mapping;
-use crate::sparse;
 
 /// The blocks that a map may have written to since it was the same as another.
 #[derive(Debug, Default)]
@@ -54,10 +51,10 @@ impl Mapping {
     /// opened since, or was open then: its owner is named there.
     fn copy_tables(&mut self, other: &Self) {
         if self.changes.since != Some(other.digest) {
-            sparse::copy_into(&mut self.slots, &other.slots);
+            self.slots.clone_from(&other.slots);
             match other.packing {
                 Some(_) => self.owners = other.owners_copied(),
-                None => sparse::copy_into(&mut self.owners, &other.owners),
+                None => self.owners.clone_from(&other.owners),
             }
         } else {
             let open = other.units.iter().flat_map(|unit| [unit.host.block, unit.collection.block]);
@@ -69,8 +66,8 @@ impl Mapping {
                 let first = (*block as usize) << other.page_bits;
                 let pages = first..first + other.block_slots() as usize;
                 for written in owners[pages.clone()].chunks(BATCH) {
-                    written.iter().for_each(|page| prefetch_index(&slots[..], *page as usize));
-                    written.iter().for_each(|page| prefetch_index(&other.slots, *page as usize));
+                    written.iter().for_each(|page| slots.call(*page as usize));
+                    written.iter().for_each(|page| other.slots.call(*page as usize));
                     for page in written {
                         // What stands for no page has no place.
                         if let Some(slot) = slots.get_mut(*page as usize) {
@@ -81,7 +78,8 @@ impl Mapping {
                 owners[pages.clone()].copy_from_slice(&other.owners[pages]);
             }
         }
-        sparse::copy_into(&mut self.valid, &other.valid);
+        self.valid.clone_from(&other.valid);
+        self.in_order = other.in_order;
     }
 }
 
@@ -92,10 +90,11 @@ impl Clone for Mapping {
             collection: self.collection,
             slc: self.slc,
             page_bits: self.page_bits,
-            slots: sparse::copied(&self.slots),
+            slots: self.slots.clone(),
             owners: self.owners_copied(),
             extents: self.extents.clone(),
-            valid: sparse::copied(&self.valid),
+            in_order: self.in_order,
+            valid: self.valid.clone(),
             packing: self.packing.clone(),
             counts: self.counts.clone(),
             single: self.single.clone(),
@@ -126,6 +125,7 @@ impl Clone for Mapping {
             slots: _,
             owners: _,
             extents,
+            in_order: _,
             valid: _,
             packing,
             counts,

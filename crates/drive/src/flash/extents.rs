@@ -1,9 +1,11 @@
 //! Data that lies in order, which needs no tables.
 
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 
 use super::geometry::Unit;
 use super::operation::Lpn;
+use crate::divisor::Divisor;
 
 /// Logical pages that were written in order to empty blocks, flash page by flash page and unit by unit: where they are
 /// follows from where the first of them are.
@@ -13,9 +15,10 @@ use super::operation::Lpn;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Extents {
     units: u32,
-    /// Logical pages of a flash page, and of one of every unit.
-    together: u32,
-    row: u32,
+    /// Logical pages of a flash page, of one of every unit, and of the first extent.
+    together: Divisor,
+    row: Divisor,
+    usual: Divisor,
     /// Ascending by first page.
     list: Vec<Extent>,
     /// The slot of the first page that each unit has of an extent, in the order of their turns, extent by extent.
@@ -41,7 +44,8 @@ const HINT_BITS: u32 = 12;
 impl Extents {
     /// None yet, on flash of so many units and blocks.
     pub fn new(units: u32, together: u32, blocks: u32) -> Self {
-        Self { units, together, row: units * together, first_extents: vec![0; blocks as usize], ..Self::default() }
+        let [together, row] = [together, units * together].map(|pages| Divisor::from(u64::from(pages)));
+        Self { units, together, row, first_extents: vec![0; blocks as usize], ..Self::default() }
     }
 
     /// Whether there are none.
@@ -53,6 +57,10 @@ impl Extents {
     /// each in the block `slot >> page_bits`.
     pub fn add(&mut self, first: Lpn, rows: u32, turn: Unit, starts: &[u32], page_bits: u32) {
         let number = self.list.len() as u32;
+        let pages = rows * self.row.get() as u32;
+        if number == 0 {
+            self.usual = Divisor::from(u64::from(pages));
+        }
         self.list.push(Extent { first: first.0, rows, turn: turn.0 });
         self.starts.extend_from_slice(starts);
         for start in starts {
@@ -61,7 +69,7 @@ impl Extents {
                 *known = number + 1;
             }
         }
-        let end = first.0 + rows * self.row;
+        let end = first.0 + pages;
         while (self.hints.len() as u64) << HINT_BITS < u64::from(end) {
             let page = (self.hints.len() as u64) << HINT_BITS;
             let before = number.saturating_sub(u32::from(page < u64::from(first.0)));
@@ -71,37 +79,65 @@ impl Extents {
 
     /// Where `page` was put, if it was written so.
     pub fn slot_of(&self, page: Lpn) -> Option<u32> {
+        // Nearly all are as long as the first.
+        let guess = self.usual.divide(u64::from(page.0)) as usize;
+        let (number, (down, along)) = match self.within(guess, page) {
+            Some(place) => (guess, place),
+            None => self.search(page)?,
+        };
+        let (turn, rest) = match self.together.get() {
+            1 => (along, 0),
+            _ => self.together.split(along),
+        };
+        let start = self.starts[number * self.units as usize + turn as usize];
+        Some(start + (down * self.together.get() + rest) as u32)
+    }
+
+    /// Has at hand soon what finding `page` will need.
+    #[inline]
+    pub fn call(&self, page: Lpn) {
+        if self.list.is_empty() {
+            return;
+        }
+        let (number, within) = self.usual.split(u64::from(page.0));
+        let along = self.row.split(within).1;
+        let turn = if self.together.get() == 1 { along } else { self.together.divide(along) };
+        prefetch_index(&self.list, number as usize);
+        prefetch_index(&self.starts, number as usize * self.units as usize + turn as usize);
+    }
+
+    /// The row of an extent and the place in it that `page` has, if it is of that extent.
+    #[inline]
+    fn within(&self, number: usize, page: Lpn) -> Option<(u64, u64)> {
+        let extent = self.list.get(number)?;
+        let (down, along) = self.row.split(u64::from(page.0.checked_sub(extent.first)?));
+        (down < u64::from(extent.rows)).then_some((down, along))
+    }
+
+    /// The extent of `page`, and its row and place in that.
+    #[cold]
+    fn search(&self, page: Lpn) -> Option<(usize, (u64, u64))> {
         let mut number = *self.hints.get((page.0 >> HINT_BITS) as usize)? as usize;
         while self.list.get(number + 1).is_some_and(|extent| extent.first <= page.0) {
             number += 1;
         }
-        let extent = self.list[number];
-        let place = page.0.checked_sub(extent.first)?;
-        let (down, along) = (place / self.row, place % self.row);
-        if down >= extent.rows {
-            return None;
-        }
-        let starts = &self.starts[number * self.units as usize..];
-        // Dividing by one would take as long as dividing.
-        Some(match self.together {
-            1 => starts[along as usize] + down,
-            together => starts[(along / together) as usize] + down * together + along % together,
-        })
+        Some((number, self.within(number, page)?))
     }
 
     /// Hands the slots and pages of a block of `unit` to `note` that only the extents know of, and forgets that.
     pub fn take(&mut self, block: u32, unit: Unit, page_bits: u32, mut note: impl FnMut(u32, Lpn)) {
         let Some(known) = self.first_extents.get_mut(block as usize) else { return };
         let Some(first) = std::mem::take(known).checked_sub(1) else { return };
+        let (together, row) = (self.together.get() as u32, self.row.get() as u32);
         for (number, extent) in self.list.iter().enumerate().skip(first as usize) {
             let turn = (unit.0 + self.units - extent.turn) % self.units;
             let start = self.starts[number * self.units as usize + turn as usize];
             if start >> page_bits != block {
                 break;
             }
-            for page in 0..extent.rows * self.together {
-                let (down, along) = (page / self.together, page % self.together);
-                note(start + page, Lpn(extent.first + down * self.row + turn * self.together + along));
+            for page in 0..extent.rows * together {
+                let (down, along) = (page / together, page % together);
+                note(start + page, Lpn(extent.first + down * row + turn * together + along));
             }
         }
     }

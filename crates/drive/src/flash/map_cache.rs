@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::held_tables::TablesSpec;
 use super::operation::Lpn;
+use crate::divisor::Divisor;
 
 /// How the map is kept where the controller's memory does not hold all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +38,11 @@ pub struct MapCache {
     spec: MapCacheSpec,
     /// Extents at which a plain table is smaller.
     extents_max: u32,
+    /// Logical pages that one mapping page describes.
+    entries: Divisor,
     regions: Vec<Region>,
+    /// A bit for each region of which no part can be found but in flash.
+    missing: Vec<u64>,
     /// The regions that are here, the first to make room first.
     resident: VecDeque<u32>,
     /// What those take.
@@ -67,9 +72,12 @@ pub struct Need {
 impl MapCache {
     /// The cache for the map of `pages` logical pages, nothing of it written yet.
     pub fn new(spec: MapCacheSpec, pages: u32) -> Self {
+        let regions = pages.div_ceil(spec.entries) as usize;
         Self {
             extents_max: spec.page.div(spec.extent) as u32,
-            regions: vec![Region::default(); pages.div_ceil(spec.entries) as usize],
+            entries: Divisor::from(u64::from(spec.entries)),
+            regions: vec![Region::default(); regions],
+            missing: vec![0; regions.div_ceil(64)],
             resident: VecDeque::new(),
             used: Bytes::ZERO,
             spec,
@@ -83,14 +91,13 @@ impl MapCache {
 
     #[inline]
     pub fn region_of(&self, page: Lpn) -> u32 {
-        page.0 / self.spec.entries
+        self.entries.divide(u64::from(page.0)) as u32
     }
 
     /// Whether the mapping page of a region must be read from flash before a page of it can be found.
     #[inline]
     pub fn misses(&self, region: u32) -> bool {
-        let region = self.regions[region as usize];
-        region.extents > 0 && !region.resident
+        self.missing[(region >> 6) as usize] >> (region & 63) & 1 == 1
     }
 
     /// Whether a region is in the controller's memory because it was changed.
@@ -102,7 +109,8 @@ impl MapCache {
     /// Changes the map's entry of `page`; what flash must do for that.
     #[inline]
     pub fn write(&mut self, page: Lpn) -> Need {
-        let (number, offset) = (page.0 / self.spec.entries, page.0 % self.spec.entries);
+        let (number, offset) = self.entries.split(u64::from(page.0));
+        let (number, offset) = (number as u32, offset as u32);
         let before = self.regions[number as usize];
         let after = self.rewritten(before, offset);
         self.regions[number as usize] = after;
@@ -162,6 +170,7 @@ impl MapCache {
             self.resident.push_back(number);
         }
         self.regions[number as usize].resident = true;
+        self.missing[(number >> 6) as usize] &= !(1 << (number & 63));
         self.used += self.cost(after.extents);
         let mut write_back = None;
         while self.used > self.spec.size && self.resident.len() > 1 && write_back.is_none() {
@@ -179,6 +188,7 @@ impl MapCache {
         let write_back = region.changed && extents > 0;
         region.resident = false;
         region.changed = false;
+        self.missing[(number >> 6) as usize] |= u64::from(extents > 0) << (number & 63);
         write_back.then_some(number)
     }
 
@@ -190,6 +200,7 @@ impl MapCache {
     /// Forgets all, as the map does when the drive is purged.
     pub fn purge(&mut self) {
         self.regions.fill(Region::default());
+        self.missing.fill(0);
         self.resident.clear();
         self.used = Bytes::ZERO;
     }
@@ -272,6 +283,9 @@ mod tests {
             let sum: Bytes =
                 cache.resident.iter().map(|&region| cache.cost(cache.regions[region as usize].extents)).sum();
             assert_eq!(cache.used, sum);
+            for (number, region) in (0..).zip(&cache.regions) {
+                assert_eq!(cache.misses(number), region.extents > 0 && !region.resident, "region {number}");
+            }
             assert!(cache.used <= SPEC.size + SPEC.page, "one write evicts one region that was changed");
             // The region that has been here for longest goes, even if it is the one that has just grown.
             let region = cache.region_of(page);

@@ -16,7 +16,7 @@ use super::geometry::{Geometry, Unit};
 use super::operation::{Cells, FlashOp, Lpn, PageLocation};
 use super::packing::Packing;
 use super::retirement::{self, WORN_START_MIN};
-use crate::sparse;
+use crate::table::Table;
 use crate::wear::{EraseVerdict, Wear};
 
 /// Blocks that are written with one bit a cell first and emptied into others later.
@@ -50,16 +50,15 @@ pub struct Mapping {
     pub(super) slc: Option<SlcSpec>,
     pub(super) page_bits: u32,
     /// The slot of each logical page, inverted.
-    #[serde(with = "sparse")]
-    pub(super) slots: Vec<u32>,
+    pub(super) slots: Table<u32>,
     /// The logical page that was last written to each slot.
-    #[serde(with = "sparse")]
-    pub(super) owners: Vec<u32>,
+    pub(super) owners: Table<u32>,
     /// Pages of which neither of these says anything.
     pub(super) extents: Extents,
+    /// Whether there are no others, so that nobody need look.
+    pub(super) in_order: bool,
     /// A bit a slot: whether it is what the map points to.
-    #[serde(with = "sparse")]
-    pub(super) valid: Vec<u64>,
+    pub(super) valid: Table<u64>,
     /// What compression leaves of each page; none where nothing is compressed.
     pub(super) packing: Option<Packing>,
     /// Valid pages of each block, in granules where they are packed, with [`NOT_CLOSED`] set while the block is open, free or a victim.
@@ -169,10 +168,11 @@ impl Mapping {
             collection,
             slc,
             page_bits,
-            slots: vec![UNMAPPED; pages as usize],
-            owners: vec![0; slots],
+            slots: Table::new(pages as usize),
+            owners: Table::new(slots),
             extents: Extents::default(),
-            valid: vec![0; slots / 64],
+            in_order: true,
+            valid: Table::new(slots / 64),
             packing: floor.map(|floor| Packing::new(&geometry, floor, pages)),
             counts: vec![NOT_CLOSED; geometry.blocks() as usize],
             single: vec![false; if slc.is_some() { geometry.blocks() as usize } else { 0 }],
@@ -314,6 +314,7 @@ impl Mapping {
     /// Forgets `page`.
     pub fn trim(&mut self, page: Lpn) {
         if self.invalidate(page) {
+            self.in_order = false;
             self.slots[page.0 as usize] = TRIMMED;
             self.changes.lose();
             self.digest = (self.digest ^ u64::from(!page.0)).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(31);
@@ -323,23 +324,31 @@ impl Mapping {
     /// Has at hand soon what the next access to `page` will need first: see `Drive::expect`.
     #[inline]
     pub fn call(&self, page: Lpn) {
-        prefetch_index(&self.slots, page.0 as usize);
+        if self.in_order { self.extents.call(page) } else { self.slots.call(page.0 as usize) }
     }
 
     /// Has at hand soon what overwriting `page` will need, once [`call`](Self::call) has had its answer.
     #[inline]
     pub fn call_slot(&self, page: Lpn) {
+        if self.in_order {
+            return;
+        }
         let inverted = self.slots[page.0 as usize];
         if inverted > TRIMMED {
             let slot = !inverted;
-            prefetch_index(&self.valid, (slot >> 6) as usize);
+            self.valid.call((slot >> 6) as usize);
             prefetch_index(&self.counts, (slot >> self.page_bits) as usize);
+        } else {
+            self.extents.call(page);
         }
     }
 
     /// The slot that `page` is in; none if it was never written or trimmed.
     #[inline]
     pub(super) fn slot_of(&self, page: Lpn) -> Option<u32> {
+        if self.in_order {
+            return self.extents.slot_of(page);
+        }
         let inverted = self.slots[page.0 as usize];
         if inverted > TRIMMED { Some(!inverted) } else { self.extent_slot(page, inverted) }
     }
@@ -424,6 +433,7 @@ impl Mapping {
         frontier.next += 1;
         let full = frontier.next == frontier.end;
         state.valid += 1;
+        self.in_order = false;
         followed.note(&mut self.slots, page.0, slot);
         self.owners[slot as usize] = page.0;
         self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);

@@ -324,9 +324,7 @@ impl Nand {
         let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
         let loaded = self.channels[die.channel as usize].reserve(now, die.lane, die.free.max(ready), self.fill);
         let end = loaded + self.times.single.program;
-        if self.suspend.is_some() {
-            die.schedule.add(now, OperationKind::Program, loaded, end);
-        }
+        die.note(now, OperationKind::Program, loaded, end, false);
         (die.free, die.loaded) = (end, end);
         (die.joinable, die.holds) = (None, NOTHING);
         self.pages_programmed += u64::from(self.program_pages);

@@ -7,7 +7,7 @@ use super::digest;
 use super::geometry::{Geometry, Unit};
 use super::mapping::{EveryPage, Frontier, Mapping, PageSource};
 use super::operation::{FlashOp, Lpn, Moved, PageLocation};
-use crate::sparse;
+use crate::table::Table;
 
 /// Where logical pages are kept at the size that compression leaves of them, one behind the other (SandForce).
 ///
@@ -20,15 +20,14 @@ use crate::sparse;
 ///
 /// Source: E. T. Cohen (LSI), "Variable-size flash translation layer", US 9,495,288: place and length are known finer than to
 /// what is read at once, and data may go on in the next flash page. The size of a granule, a 32nd of a page, is a guess.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Packing {
     /// Of a page.
     granules: u32,
     /// The least that is left of a page.
     size_min: u32,
     /// What is not needed of each logical page as it was last written.
-    #[serde(with = "sparse")]
-    saved: Vec<u8>,
+    saved: Table<u8>,
     /// Slots of each block that have been written since it was opened, and granules.
     used: Vec<u16>,
     filled: Vec<u16>,
@@ -39,14 +38,6 @@ pub struct Packing {
 /// Granules of a block at most: they are counted in 15 bits.
 const BLOCK_MAX: u32 = 16_384;
 
-impl Clone for Packing {
-    fn clone(&self) -> Self {
-        let Self { granules, size_min, saved, used, filled, moved } = self;
-        let (saved, used, filled) = (sparse::copied(saved), used.clone(), filled.clone());
-        Self { granules: *granules, size_min: *size_min, saved, used, filled, moved: *moved }
-    }
-}
-
 impl Packing {
     /// For so many logical pages on this flash, of which at least `floor` percent are always left.
     pub fn new(geometry: &Geometry, floor: u32, pages: u32) -> Self {
@@ -55,7 +46,7 @@ impl Packing {
         Self {
             granules,
             size_min: (granules * floor).div_ceil(100).max(1),
-            saved: vec![0; pages as usize],
+            saved: Table::new(pages as usize),
             used: vec![0; blocks],
             filled: vec![0; blocks],
             moved: 0,
@@ -112,8 +103,8 @@ impl Packing {
     }
 
     /// The table of pages by slot, of which only what is used is copied.
-    pub fn owners(&self, owners: &[u32], page_bits: u32) -> Vec<u32> {
-        let mut copy = vec![0; owners.len()];
+    pub fn owners(&self, owners: &[u32], page_bits: u32) -> Table<u32> {
+        let mut copy = Table::new(owners.len());
         for (block, &used) in self.used.iter().enumerate() {
             let range = block << page_bits..(block << page_bits) + usize::from(used);
             if owners[range.clone()].iter().any(|&owner| owner != 0) {
@@ -126,10 +117,10 @@ impl Packing {
 
 impl Mapping {
     /// A copy of the table of pages by slot, in memory of its own.
-    pub(super) fn owners_copied(&self) -> Vec<u32> {
+    pub(super) fn owners_copied(&self) -> Table<u32> {
         match &self.packing {
             Some(packing) => packing.owners(&self.owners, self.page_bits),
-            None => sparse::copied(&self.owners),
+            None => self.owners.clone(),
         }
     }
 

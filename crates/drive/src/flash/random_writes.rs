@@ -220,9 +220,9 @@ impl SlotDraws {
             self.drawn += 1;
             let (block, page) = (scaled(draw, self.blocks), scaled(draw << 32, self.pages));
             *slot = block << self.page_bits | page;
-            prefetch_index(&mapping.valid, (*slot >> 6) as usize);
+            mapping.valid.call((*slot >> 6) as usize);
             if (map_pages.first as usize) < mapping.slots.len() {
-                prefetch_index(&mapping.owners, *slot as usize);
+                mapping.owners.call(*slot as usize);
             }
         }
         self.next = 0;
@@ -250,11 +250,10 @@ impl Mapping {
     /// Gives each page of the first `pages` a valid slot: that which has its name, or one of those without, by chance.
     fn name_pages(&mut self, pages: u32, seed: Seed) {
         let of_map = self.slots[pages as usize..].to_vec();
-        let length = self.slots.len();
         self.changes.lose();
         // Memory that is new is zero, and only what is written of it is taken.
-        self.slots = Vec::new();
-        self.slots = vec![UNMAPPED; length];
+        self.slots.clear();
+        self.in_order = false;
         self.slots[pages as usize..].copy_from_slice(&of_map);
         let Self { valid, owners, slots, .. } = self;
         for slot in valid_slots(valid) {

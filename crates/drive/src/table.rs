@@ -1,0 +1,147 @@
+//! Large tables of numbers that are zero at first.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+use memmap2::{Advice, MmapMut};
+use prefetch_index::prefetch_index;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use zerocopy::FromBytes;
+
+use crate::sparse::{self, Number};
+
+/// A table of so many numbers. It takes memory only where it was written to.
+///
+/// Entries of a drive's map are found by chance, one here and one there. With pages of 4 KiB the processor would look up
+/// where most of them are first; so the system is asked for large ones.
+pub struct Table<T> {
+    memory: MmapMut,
+    length: usize,
+    numbers: PhantomData<T>,
+}
+
+/// What a large page of the system holds on most processors, in bytes: smaller tables have no use for one.
+const LARGE_PAGE: usize = 2 << 20;
+
+impl<T: Number> Table<T> {
+    /// All of them zero.
+    ///
+    /// # Panics
+    /// If the system has no room for it.
+    pub fn new(length: usize) -> Self {
+        Self::try_new(length).unwrap_or_else(|| panic!("no memory for a table of {length} numbers"))
+    }
+
+    /// The same; none if the system has no room for it.
+    pub fn try_new(length: usize) -> Option<Self> {
+        let bytes = length.checked_mul(size_of::<T>()).filter(|bytes| *bytes <= isize::MAX as usize)?;
+        let memory = MmapMut::map_anon(bytes.max(1)).ok()?;
+        if bytes >= LARGE_PAGE {
+            // A system that has none is slower, and nothing else.
+            let _ = memory.advise(Advice::HugePage);
+        }
+        Some(Self { memory, length, numbers: PhantomData })
+    }
+
+    /// Has one at hand soon.
+    #[inline]
+    pub fn call(&self, index: usize) {
+        let numbers: &[T] = self;
+        prefetch_index(&numbers, index);
+    }
+
+    /// Makes all of them zero and gives their memory back.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.length);
+    }
+}
+
+const WHOLE: &str = "its memory begins at a page and holds whole numbers";
+
+impl<T: Number> Deref for Table<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        <[T]>::ref_from_bytes(&self.memory[..self.length * size_of::<T>()]).expect(WHOLE)
+    }
+}
+
+impl<T: Number> DerefMut for Table<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        <[T]>::mut_from_bytes(&mut self.memory[..self.length * size_of::<T>()]).expect(WHOLE)
+    }
+}
+
+impl<T: Number> Clone for Table<T> {
+    /// What stays zero takes no memory here either.
+    fn clone(&self) -> Self {
+        let mut copy = Self::new(self.length);
+        sparse::copy(&mut copy, self);
+        copy
+    }
+
+    /// Copies into the memory already had.
+    fn clone_from(&mut self, other: &Self) {
+        if self.length == other.length {
+            sparse::copy(self, other);
+        } else {
+            *self = other.clone();
+        }
+    }
+}
+
+impl<T: Number + PartialEq> PartialEq for Table<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Number> Serialize for Table<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        sparse::serialize(self, serializer)
+    }
+}
+
+impl<'de, T: Number> Deserialize<'de> for Table<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        sparse::deserialize(deserializer)
+    }
+}
+
+impl<T> fmt::Debug for Table<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a table of {} numbers", self.length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_keeps_what_it_is_given_and_copies_are_equal() {
+        for length in [0, 1, 5_000, 2_000_003] {
+            let mut table = Table::<u32>::new(length);
+            assert_eq!(table.len(), length);
+            assert!(table.iter().all(|number| *number == 0), "zero at first");
+            let places = [0, length / 2, length.saturating_sub(1)];
+            for (number, place) in (1..).zip(places.into_iter().filter(|place| *place < length)) {
+                table[place] = number;
+            }
+            let mut other = Table::new(length + 1);
+            other.fill(7);
+            other.clone_from(&table);
+            let written = postcard::to_allocvec(&table).unwrap();
+            let read: Table<u32> = postcard::from_bytes(&written).unwrap();
+            assert!(table == table.clone() && table == other && table == read, "{length} numbers");
+            table[..].fill(9);
+            table.clone_from(&read);
+            assert!(table == read, "into the memory already had");
+            table.clear();
+            assert!(table.len() == length && table.iter().all(|number| *number == 0));
+        }
+    }
+}
