@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# Simulated requests a second of processor time, and what each mechanism of a drive costs; beside another binary, if one is
+# given, in alternating runs.
+#
+# Each figure is the user time of a long run less that of a short one, so that neither starting nor filling the drive counts:
+# of writes at random, the short one brings the drive into its steady state. Medians are printed; ratios within one run
+# count, for processor time depends on the machine and on what else it does.
+set -euo pipefail
+
+usage() {
+    cat <<'HELP'
+Usage: benches/simulator-speed.sh [--rounds N] [--against BINARY] [--prices DRIVE] [CASE]...
+
+  --rounds N        runs of each, alternating (default 3)
+  --against BINARY  another assay, with a home and a store of its own; the ratio is ours over its
+  --prices DRIVE    in place of the cases: what each mechanism of this drive costs, by leaving it out (p5520-1920, for one)
+
+Cases, all by default; each of 4 KiB:
+  flash   random writes in the steady state of the 80 GB x25-m, its map in flash, queue depth 32
+  memory  the same with its map in memory
+  read    random reads of the x25-m filled, queue depth 32
+  server  random reads of the p5520-1920 filled, with all its mechanisms and its host, queue depth 32
+  worn    random writes in the steady state of 16 GB of the same
+  disk    random reads of the laptop disk st320lt020, queue depth 32
+  cached  random writes on it, queue depth 32
+
+Environment: ASSAY (the program).
+HELP
+}
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+assay=${ASSAY:-$root/target/release/assay}
+against=
+prices=
+rounds=3
+cases=()
+while (($#)); do
+    case $1 in
+    --rounds) rounds=$2 && shift 2 ;;
+    --against) against=$2 && shift 2 ;;
+    --prices) prices=$2 && shift 2 ;;
+    -h | --help) usage && exit 0 ;;
+    flash | memory | read | server | worn | disk | cached) cases+=("$1") && shift ;;
+    *) usage >&2 && exit 2 ;;
+    esac
+done
+((${#cases[@]})) || cases=(flash memory read server worn disk cached)
+for program in "$assay" $against; do
+    command -v "$program" >/dev/null || {
+        echo "$program is not there: build with 'cargo build --release -p assay'" >&2
+        exit 2
+    }
+done
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# Seconds of user time.
+run() { # BINARY DRIVE PATTERN REQUESTS
+    local home=$scratch/${1//\//_} TIMEFORMAT=%U
+    mkdir -p "$home"
+    { time HOME=$home XDG_DATA_HOME=$home "$1" run "sim:$2" --rw="$3" --bs=4k --iodepth=32 --number_ios="$4" \
+        --format=json >"$scratch/out" 2>"$scratch/said"; } 2>"$scratch/time" || { cat "$scratch/said" >&2 && exit 1; }
+    tail -n 1 "$scratch/time"
+}
+
+# Nanoseconds of processor time a request, the first SKIP of which do not count.
+cost() { # BINARY DRIVE PATTERN SKIP REQUESTS
+    local short long
+    short=$(run "$1" "$2" "$3" "$4")
+    long=$(run "$1" "$2" "$3" $(($4 + $5)))
+    awk -v short="$short" -v long="$long" -v count="$5" 'BEGIN { printf "%.2f\n", 1e9 * (long - short) / count }'
+}
+
+median() { # FILE
+    sort -g "$1" | awk '{ x[NR] = $1 } END { print (x[int((NR + 1) / 2)] + x[int(NR / 2) + 1]) / 2 }'
+}
+
+# Measures all drives by turns; a file of costs for each, by number.
+alternate() { # PATTERN SKIP REQUESTS, then BINARY DRIVE for each
+    local pattern=$1 skip=$2 count=$3 round each
+    shift 3
+    local all=("$@")
+    rm -f "$scratch"/cost.*
+    for ((round = 0; round < rounds; round++)); do
+        for ((each = 0; each < ${#all[@]}; each += 2)); do
+            cost "${all[each]}" "${all[each + 1]}" "$pattern" "$skip" "$count" >>"$scratch/cost.$((each / 2))"
+        done
+    done
+}
+
+measure() { # CASE
+    local drive pattern skip=1 count=20000000
+    case $1 in
+    flash) drive=x25-m pattern=randwrite skip=26000000 ;;
+    memory) drive='x25-m?map.cache=128MiB' pattern=randwrite skip=26000000 ;;
+    read) drive=x25-m pattern=randread ;;
+    server) drive=p5520-1920 pattern=randread count=8000000 ;;
+    worn) drive='p5520-1920?capacity.user=16GB' pattern=randwrite skip=6000000 count=6000000 ;;
+    disk) drive=st320lt020 pattern=randread count=2000000 ;;
+    cached) drive=st320lt020 pattern=randwrite count=2000000 ;;
+    esac
+    local all=("$assay" "$drive")
+    [[ -z $against ]] || all+=("$against" "$drive")
+    alternate "$pattern" "$skip" "$count" "${all[@]}"
+    local ours theirs=
+    ours=$(median "$scratch/cost.0")
+    [[ -z $against ]] || theirs=$(median "$scratch/cost.1")
+    awk -v name="$1" -v ours="$ours" -v theirs="$theirs" 'BEGIN {
+        printf "  %-7s %7.2f million a second", name, 1e3 / ours
+        if (theirs != "") printf "  : %7.2f = %.2f", 1e3 / theirs, theirs / ours
+        print ""
+    }'
+}
+
+# The drive whole, and without each table that holds a mechanism.
+price() { # DRIVE
+    local whole=$scratch/whole.toml table tables=() all=() pattern number
+    "$assay" drives show "$1" | sed -n '/^name = /,$p' >"$whole"
+    for table in variation errors suspend journal housekeeping chores gc thermal map wear; do
+        grep -q "^\[$table[].]" "$whole" || continue
+        awk -v table="$table" '/^\[/ { leave = ($0 ~ "^\\[+" table "[].]") } !leave' "$whole" >"$scratch/without-$table.toml"
+        "$assay" drives show "$scratch/without-$table.toml" >"$scratch/out" 2>&1 && tables+=("$table")
+    done
+    grep -q '^jitter' "$whole" && sed '/^jitter/d' "$whole" >"$scratch/without-jitter.toml" && tables+=(jitter)
+    for pattern in randread randwrite; do
+        all=("$assay" "$whole?capacity.user=16GB")
+        for table in "${tables[@]}"; do all+=("$assay" "$scratch/without-$table.toml?capacity.user=16GB"); done
+        alternate "$pattern" 6000000 4000000 "${all[@]}"
+        echo "$1, 16 GB of it, $pattern: whole $(median "$scratch/cost.0") ns a request"
+        for ((number = 1; number <= ${#tables[@]}; number++)); do
+            awk -v name="${tables[number - 1]}" -v whole="$(median "$scratch/cost.0")" -v less="$(median "$scratch/cost.$number")" \
+                'BEGIN { printf "  %-12s %+6.1f ns, %+5.1f %%\n", name, whole - less, 100 * (whole - less) / whole }'
+        done
+    done
+}
+
+echo "user time of $rounds rounds, $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-), load $(cut -d' ' -f1 /proc/loadavg)${against:+, beside $against}"
+if [[ -n $prices ]]; then
+    price "$prices"
+else
+    for each in "${cases[@]}"; do measure "$each"; done
+fi
