@@ -52,6 +52,8 @@ for program in "$assay" $against; do
     }
 done
 
+# Of a drive for servers, as much as random writes soon bring into the steady state.
+small='?capacity.user=16GB&pages_per_block=576'
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -96,7 +98,7 @@ measure() { # CASE
     memory) drive='x25-m?map.cache=128MiB' pattern=randwrite skip=26000000 ;;
     read) drive=x25-m pattern=randread ;;
     server) drive=p5520-1920 pattern=randread count=8000000 ;;
-    worn) drive='p5520-1920?capacity.user=16GB' pattern=randwrite skip=6000000 count=6000000 ;;
+    worn) drive="p5520-1920$small" pattern=randwrite skip=6000000 count=6000000 ;;
     disk) drive=st320lt020 pattern=randread count=2000000 ;;
     cached) drive=st320lt020 pattern=randwrite count=2000000 ;;
     esac
@@ -124,8 +126,8 @@ price() { # DRIVE
     done
     grep -q '^jitter' "$whole" && sed '/^jitter/d' "$whole" >"$scratch/without-jitter.toml" && tables+=(jitter)
     for pattern in randread randwrite; do
-        all=("$assay" "$whole?capacity.user=16GB")
-        for table in "${tables[@]}"; do all+=("$assay" "$scratch/without-$table.toml?capacity.user=16GB"); done
+        all=("$assay" "$whole$small")
+        for table in "${tables[@]}"; do all+=("$assay" "$scratch/without-$table.toml$small"); done
         alternate "$pattern" 6000000 4000000 "${all[@]}"
         echo "$1, 16 GB of it, $pattern: whole $(median "$scratch/cost.0") ns a request"
         for ((number = 1; number <= ${#tables[@]}; number++)); do
