@@ -1,7 +1,7 @@
 //! Large tables of numbers, most of which may be zero, as serde writes and reads them.
 
 use std::fmt;
-use std::marker::PhantomData;
+use std::ops::DerefMut;
 
 use serde::de::{SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
@@ -9,10 +9,8 @@ use serde::{Deserializer, Serializer};
 use serde_bytes::{ByteBuf, Bytes};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use crate::table::Table;
-
 /// Numbers that are written together, or not at all where all of them are zero.
-const PIECE: usize = 4096;
+pub const PIECE: usize = 4096;
 
 /// A number of fixed width. What is done for whole pieces is compiled here, with this crate.
 pub trait Number: Copy + Default + FromBytes + IntoBytes + Immutable {
@@ -68,25 +66,30 @@ pub fn serialize<T: Number, S: Serializer>(table: &[T], serializer: S) -> Result
     pieces.end()
 }
 
-/// Reads what [`serialize`] wrote. Memory that stays zero is not touched.
-pub fn deserialize<'de, T: Number, D: Deserializer<'de>>(deserializer: D) -> Result<Table<T>, D::Error> {
-    deserializer.deserialize_seq(Pieces(PhantomData))
+/// Reads what [`serialize`] wrote into a table that is zero when it is made. Memory that stays zero is not touched.
+pub fn deserialize<'de, T: Number, B: DerefMut<Target = [T]>, D: Deserializer<'de>>(
+    deserializer: D,
+    make: fn(usize) -> Option<B>,
+) -> Result<B, D::Error> {
+    deserializer.deserialize_seq(Pieces { make })
 }
 
-/// Reads the pieces of a table of such numbers.
-struct Pieces<T>(PhantomData<T>);
+/// Reads the pieces of a table of such numbers into what is made for so many.
+struct Pieces<B> {
+    make: fn(usize) -> Option<B>,
+}
 
-impl<'de, T: Number> Visitor<'de> for Pieces<T> {
-    type Value = Table<T>;
+impl<'de, T: Number, B: DerefMut<Target = [T]>> Visitor<'de> for Pieces<B> {
+    type Value = B;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a table of numbers in pieces")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut pieces: A) -> Result<Table<T>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut pieces: A) -> Result<B, A::Error> {
         let wrong = |what| serde::de::Error::custom(format!("a table of numbers has no {what}"));
         let (length, _): (u64, ByteBuf) = pieces.next_element()?.ok_or_else(|| wrong("length"))?;
-        let table = usize::try_from(length).ok().and_then(Table::try_new);
+        let table = usize::try_from(length).ok().and_then(self.make);
         let mut table = table.ok_or_else(|| wrong("length that fits in memory"))?;
         while let Some((index, bytes)) = pieces.next_element::<(u64, ByteBuf)>()? {
             let piece = usize::try_from(index).ok().and_then(|index| table.chunks_mut(PIECE).nth(index));
@@ -95,33 +98,5 @@ impl<'de, T: Number> Visitor<'de> for Pieces<T> {
             }
         }
         Ok(table)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_is_read_as_it_was_written_and_zeroes_take_no_room() {
-        for (length, used) in
-            [(0, vec![]), (5, vec![4]), (3 * PIECE, vec![]), (10 * PIECE + 7, vec![5000, 10 * PIECE + 6])]
-        {
-            let mut table = Table::<u32>::new(length);
-            used.iter().for_each(|&place| table[place] = u32::MAX - place as u32);
-            let written = postcard::to_allocvec(&table).unwrap();
-            assert!(written.len() < 20 + used.len() * (4 * PIECE + 20), "{length}: {} bytes", written.len());
-            assert_eq!(*postcard::from_bytes::<Table<u32>>(&written).unwrap(), *table);
-        }
-    }
-
-    #[test]
-    fn what_is_not_of_the_table_is_refused() {
-        let piece: [(u64, &Bytes); 2] = [(5, Bytes::new(&[])), (0, Bytes::new(&[1; 16]))];
-        let length: [(u64, &Bytes); 1] = [(u64::MAX / 2, Bytes::new(&[]))];
-        for (pieces, why) in [(&piece[..], "five numbers have twenty bytes"), (&length[..], "no memory has so many")] {
-            let written = postcard::to_allocvec(pieces).unwrap();
-            assert!(postcard::from_bytes::<Table<u32>>(&written).is_err(), "{why}");
-        }
     }
 }

@@ -107,7 +107,7 @@ impl<T: Number> Serialize for Table<T> {
 
 impl<'de, T: Number> Deserialize<'de> for Table<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        sparse::deserialize(deserializer)
+        sparse::deserialize(deserializer, Self::try_new)
     }
 }
 
@@ -119,6 +119,8 @@ impl<T> fmt::Debug for Table<T> {
 
 #[cfg(test)]
 mod tests {
+    use serde_bytes::Bytes;
+
     use super::*;
 
     #[test]
@@ -142,6 +144,32 @@ mod tests {
             assert!(table == read, "into the memory already had");
             table.clear();
             assert!(table.len() == length && table.iter().all(|number| *number == 0));
+        }
+    }
+
+    #[test]
+    fn a_table_is_read_as_it_was_written_and_zeroes_take_no_room() {
+        for (length, used) in [
+            (0, vec![]),
+            (5, vec![4]),
+            (3 * sparse::PIECE, vec![]),
+            (10 * sparse::PIECE + 7, vec![5000, 10 * sparse::PIECE + 6]),
+        ] {
+            let mut table = Table::<u32>::new(length);
+            used.iter().for_each(|&place| table[place] = u32::MAX - place as u32);
+            let written = postcard::to_allocvec(&table).unwrap();
+            assert!(written.len() < 20 + used.len() * (4 * sparse::PIECE + 20), "{length}: {} bytes", written.len());
+            assert_eq!(*postcard::from_bytes::<Table<u32>>(&written).unwrap(), *table);
+        }
+    }
+
+    #[test]
+    fn what_is_not_of_the_table_is_refused() {
+        let piece: [(u64, &Bytes); 2] = [(5, Bytes::new(&[])), (0, Bytes::new(&[1; 16]))];
+        let length: [(u64, &Bytes); 1] = [(u64::MAX / 2, Bytes::new(&[]))];
+        for (pieces, why) in [(&piece[..], "five numbers have twenty bytes"), (&length[..], "no memory has so many")] {
+            let written = postcard::to_allocvec(pieces).unwrap();
+            assert!(postcard::from_bytes::<Table<u32>>(&written).is_err(), "{why}");
         }
     }
 }
