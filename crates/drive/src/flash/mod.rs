@@ -22,6 +22,7 @@ mod mapping;
 mod nand;
 mod operation;
 mod pacing;
+mod packed;
 mod packing;
 mod pages;
 mod power_cut;
