@@ -92,15 +92,15 @@ impl Counters {
     /// Counts a request that was taken.
     #[inline]
     pub(crate) fn count(&mut self, request: &Request) {
-        if let Some(kind) = request.op.number() {
-            self.requests[kind] += 1;
-        }
-        match request.op {
-            Op::Read => self.host_read += request.bytes(),
-            Op::Write | Op::Append => self.host_written += request.bytes(),
-            Op::Trim => self.host_trimmed += request.bytes(),
-            Op::Flush | Op::Zone(_) => {}
-        }
+        let (kind, bytes) = match request.op {
+            Op::Read => (0, &mut self.host_read),
+            Op::Write | Op::Append => (1, &mut self.host_written),
+            Op::Trim => (2, &mut self.host_trimmed),
+            Op::Flush => return self.requests[3] += 1,
+            Op::Zone(_) => return,
+        };
+        *bytes += request.bytes();
+        self.requests[kind] += 1;
     }
 
     /// What was done inside, for what was asked of the whole.

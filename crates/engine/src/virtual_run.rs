@@ -194,19 +194,36 @@ impl VirtualRun {
 
     /// Counts a completion and submits what follows it.
     #[inline]
-    fn follow(&mut self, drive: &mut dyn Drive, Completion { at, tag, status }: Completion) {
-        if !status.is_success() {
-            self.fail(at, tag, status);
+    fn follow(&mut self, drive: &mut dyn Drive, completion: Completion) {
+        let Completion { at, tag, status } = completion;
+        if !status.is_success() || self.traffic.is_some() {
+            return self.follow_otherwise(drive, completion);
         }
-        let flight = &mut self.flights[tag.0 as usize];
+        let flight = &self.flights[tag.0 as usize];
+        self.jobs[flight.owner.job as usize].finish(at, flight);
+        self.go_on(drive, at, tag);
+    }
+
+    /// The same of a request that failed, or on a drive with zones.
+    #[cold]
+    fn follow_otherwise(&mut self, drive: &mut dyn Drive, Completion { at, tag, status }: Completion) {
+        let flight = self.flights[tag.0 as usize];
+        match status.is_success() {
+            true => self.jobs[flight.owner.job as usize].finish(at, &flight),
+            false => self.fail(at, tag, status),
+        }
         if let Some(traffic) = &mut self.traffic {
             traffic.completed(drive, at, &flight.request);
         }
+        self.go_on(drive, at, tag);
+    }
+
+    /// Submits what follows the completion of a tag.
+    #[inline]
+    fn go_on(&mut self, drive: &mut dyn Drive, at: Nanos, tag: Tag) {
+        let flight = &mut self.flights[tag.0 as usize];
         let owner = flight.owner;
         let job = &mut self.jobs[owner.job as usize];
-        if status.is_success() {
-            job.finish(at, flight);
-        }
         if let Some(queue) = &mut job.workers[owner.worker as usize].queue {
             queue.give_back(tag, at);
             self.pull(drive, at, owner);

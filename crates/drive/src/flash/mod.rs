@@ -250,9 +250,18 @@ impl FlashDrive {
         };
         self.counters.count(&request);
         self.meter.end(at);
-        let status = std::mem::take(&mut self.status);
-        self.counters.failed += u64::from(!status.is_success());
+        let status = self.status;
+        if !status.is_success() {
+            self.note_failure();
+        }
         self.queue.take(Completion { at, tag, status });
+    }
+
+    /// Notes that the command at hand has failed, and makes ready for the next.
+    #[cold]
+    fn note_failure(&mut self) {
+        self.status = Status::Success;
+        self.counters.failed += 1;
     }
 
     /// Whether writes are being taken at the pace of the flash.

@@ -148,7 +148,11 @@ impl Nand {
     /// data that a write changes a part of and its map, it has twice: who reads for that asks too, and goes on.
     #[inline]
     pub fn take_failure(&mut self) -> Status {
-        std::mem::take(&mut self.failure)
+        let failure = self.failure;
+        if !failure.is_success() {
+            self.failure = Status::Success;
+        }
+        failure
     }
 
     /// Reads `sectors` of the page at `place`, starting at `ready` at the earliest; when they are with the controller.

@@ -26,7 +26,10 @@ impl FlashDrive {
                 None if self.recent.has(piece.page, found) => found,
                 None => {
                     let there = self.fetch(found, piece.page, piece.sectors);
-                    self.status = self.status.or(self.nand.take_failure());
+                    let failure = self.nand.take_failure();
+                    if !failure.is_success() {
+                        self.status = failure;
+                    }
                     there
                 }
             };
