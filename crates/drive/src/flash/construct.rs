@@ -3,7 +3,7 @@
 //! The map knows no time, so what flash looks like after writes follows from the order in which they came alone. Here a drive
 //! decides all that it would decide for them, and books nothing.
 
-use block::{Bytes, Energy, Lba, Op, Request, SECTOR};
+use block::{Bytes, Lba, Op, Request, SECTOR};
 
 use super::buffer::SectorMask;
 use super::digest;
@@ -14,6 +14,7 @@ use super::operation::Lpn;
 use super::power_cut::BufferedPage;
 use super::{FlashDrive, PagePart};
 use crate::Counters;
+use crate::energy::WorkEnergy;
 
 /// Requests whose entries of the map are asked of memory together.
 const BATCH: usize = 32;
@@ -99,8 +100,8 @@ pub(super) struct Writer<'d> {
     pub(super) drive: &'d mut FlashDrive,
     /// Pages that wait for their flash page to be full.
     pub(super) pending: Vec<BufferedPage>,
-    /// What the drive had used before.
-    used: Energy,
+    /// The work that the drive had done before.
+    work: WorkEnergy,
 }
 
 impl<'d> Writer<'d> {
@@ -109,8 +110,8 @@ impl<'d> Writer<'d> {
         drive.warm_up(drive.now);
         drive.harden(drive.now);
         drive.now = drive.now.max(drive.buffer.drained());
-        let used = drive.meter.energy(drive.now, drive.work());
-        Self { drive, pending: Vec::new(), used }
+        let work = drive.work();
+        Self { drive, pending: Vec::new(), work }
     }
 
     /// Writes a request as [`FlashDrive::write`] does.
@@ -215,9 +216,9 @@ impl<'d> Writer<'d> {
         }
         drive.harden(drive.now);
         drive.now = drive.now.max(drive.buffer.drained());
-        let used = drive.meter.energy(drive.now, drive.work());
+        let [before, used] = [self.work, drive.work()].map(|work| drive.meter.energy(drive.now, work));
         if let Some(thermal) = &mut drive.thermal {
-            thermal.pass_over(used - self.used);
+            thermal.pass_over(used - before);
         }
     }
 }
