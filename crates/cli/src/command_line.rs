@@ -13,6 +13,18 @@ use crate::examples;
 use crate::exit::Exit;
 use crate::settings;
 
+/// The words of a command line of fio's, which are taken before clap sees them: this is what help shows.
+#[derive(Clone, Debug, clap::Args)]
+#[command(
+    after_help = "Options are fio's, with one dash or two. Output is fio's; --output-format=normal, terse, json or json+. \
+                        Options of `assay run` that fio has not are understood too: --overwrite, --destroy-data, --allow-path."
+)]
+pub struct FioArguments {
+    /// Options and job files, as fio takes them; sim:DRIVE runs them on a simulated drive
+    #[arg(value_name = "FIO-OPTION|JOB-FILE", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<String>,
+}
+
 /// The widest that help is laid out, in columns.
 const WIDTH: usize = 80;
 
@@ -49,6 +61,8 @@ pub enum Command {
     Review(Box<review::Arguments>),
     /// Run one workload, with fio's option names, or a fio job file
     Run(Box<run::Arguments>),
+    /// Run a fio command line as fio does: alias fio='assay fio'
+    Fio(FioArguments),
     /// Turn a fio job file into a plan
     Import(import::Arguments),
     /// Reproduce published reviews on simulated drives and compare every figure

@@ -24,6 +24,16 @@ pub fn of(command: &str) -> &'static [Example] {
             ("assay run ./scratch.bin --size=1g --profile file-server --runtime=5", "an access profile"),
             ("assay run job.fio sim:x25-m", "a job file of fio's"),
         ],
+        "fio" => &[
+            (
+                "assay fio --name=a --filename=scratch.bin --size=8m --rw=randread --runtime=1 --time_based",
+                "what fio prints",
+            ),
+            (
+                "assay fio sim:x25-m --name=a --rw=randread --iodepth=32 --runtime=10 --output-format=json",
+                "on a simulated drive",
+            ),
+        ],
         "import" => &[("assay import job.fio --output plan.toml", "a plan of a job file")],
         "replicate" => &[
             ("assay replicate ocaholic-x25m", "reproduce one published review"),

@@ -8,12 +8,13 @@ use block::Bytes;
 use host::Within;
 use host::open::{again, handle, regular_of, text};
 use lab::Environment;
-use lab::import::fio::{World, import};
+use lab::import::fio::{CommandLine, JobFile, World, import, import_line};
 use lab::import::{Import, ImportSource, Notice, icf, render};
 use rustix::fs::OFlags;
 
 use crate::color;
 use crate::failure::Failure;
+use crate::target;
 use crate::terminal::notice;
 
 /// The longest job file, of which far less makes sense; what it includes counts by itself.
@@ -69,9 +70,20 @@ impl JobFileOptions {
     }
 }
 
-/// Whether this names a job file of fio's rather than something to run on.
+/// Whether this names a job file of fio's rather than something to run on: by its name, or by what stands in it.
 pub fn is_one(name: &str) -> bool {
-    !name.starts_with("sim:") && name.ends_with(".fio")
+    !name.starts_with("sim:") && (name.ends_with(".fio") || begins_a_section(Path::new(name)))
+}
+
+/// Whether a file's first line that says something is a name in brackets.
+fn begins_a_section(path: &Path) -> bool {
+    let is_short = |found: std::fs::Metadata| found.is_file() && found.len() <= LENGTH_MAX;
+    if !std::fs::metadata(path).is_ok_and(is_short) {
+        return false;
+    }
+    let Ok(text) = text(path, LENGTH_MAX) else { return false };
+    let mut said = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with([';', '#']));
+    said.next().is_some_and(|line| line.starts_with('[') && line.contains(']'))
 }
 
 /// This machine, as a job file sees it.
@@ -105,9 +117,22 @@ impl World for JobFileHost<'_> {
         self.host.cores.map_or(1, u64::from)
     }
 
-    fn capacity(&self, target: &str) -> Option<Bytes> {
+    fn capacity(&self, target: &str, is_typed: bool) -> Option<Bytes> {
         let own = || self.within.open(&self.within.path(Path::new(target))).ok()?.metadata().ok();
-        self.capacity.or_else(|| own().map(|found| Bytes::new(found.len())))
+        let of_its_own = || match is_typed || target.starts_with("sim:") {
+            true => capacity(target),
+            false => own().map(|found| Bytes::new(found.len())),
+        };
+        self.capacity.or_else(of_its_own)
+    }
+}
+
+/// How much a target holds that the command line names; none where that cannot be told.
+pub fn capacity(target: &str) -> Option<Bytes> {
+    match target.strip_prefix("sim:") {
+        Some(drive) if target::is_of_file(drive) => None,
+        Some(drive) => target::preset(drive).ok().map(|preset| preset.capacity()),
+        None => length(Path::new(target)),
     }
 }
 
@@ -134,6 +159,33 @@ pub fn read(name: &str, reading: &JobFileOptions, capacity: Option<Bytes>) -> Re
     let import = import(path, &text, &reading.section, &machine);
     judge(name, reading.strict, &import.notices, &import.sources, import.refused())?;
     Ok(import)
+}
+
+/// Reads a command line and the job files that it names, which may name other files where each may; else as [`read`].
+///
+/// # Errors
+/// As those of [`read`].
+pub fn read_line(line: &CommandLine, reading: &JobFileOptions, capacity: Option<Bytes>) -> Result<Import, Failure> {
+    let open = |name: &String| {
+        let text = text(Path::new(name), LENGTH_MAX).map_err(|error| unreadable(name, &error.to_string()))?;
+        Ok(JobFile { path: name.into(), text })
+    };
+    let files = line.files.iter().map(open).collect::<Result<Vec<_>, Failure>>()?;
+    let within = within(line, reading);
+    let sections: Vec<String> =
+        line.program.iter().filter(|option| option.name == "section").map(|option| option.value.clone()).collect();
+    let machine = JobFileHost { host: Environment::of_host(), reading, within, capacity };
+    let import = import_line(line, &files, &sections, &machine);
+    judge(&line.name(), reading.strict, &import.notices, &import.sources, import.refused())?;
+    Ok(import)
+}
+
+/// Where the job files of a command line may name others: in the folders of all of them.
+pub fn within(line: &CommandLine, reading: &JobFileOptions) -> Within {
+    let folder = |name: &String| Path::new(name).parent().unwrap_or(Path::new("")).to_owned();
+    let mut folders = line.files.iter().map(folder);
+    let first = folders.next().unwrap_or_default();
+    Within::folder(&first).allowing(&folders.collect::<Vec<_>>()).allowing(&reading.allow_path)
 }
 
 /// The same of a configuration file of Iometer's.

@@ -8,6 +8,7 @@ mod examples;
 mod exit;
 mod failure;
 mod fingerprint;
+mod fio_line;
 mod format;
 mod http;
 mod job_file;
@@ -33,7 +34,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use command_line::{Cli, Command};
 use commands::{
-    aftermath, attach, calibrate, catalogue, compare, config, doctor, dry_run, health, history, import, next,
+    aftermath, attach, calibrate, catalogue, compare, config, doctor, dry_run, fio, health, history, import, next,
     replicate, review, run, serve, shell,
 };
 use exit::Exit;
@@ -44,7 +45,13 @@ use terminal::color;
 
 fn main() -> ExitCode {
     completion::answer(command_line::command);
-    let (settings, matches) = match understand() {
+    let typed: Option<Vec<String>> = std::env::args_os().map(|word| word.into_string().ok()).collect();
+    // What is no text is left to clap, which says so.
+    let (words, line) = match typed {
+        Some(words) => fio_line::take(words),
+        None => (std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(), None),
+    };
+    let (settings, matches) = match understand(&words) {
         Ok(understood) => understood,
         Err(failure) => return failure.tell(color(std::io::stderr().is_terminal())),
     };
@@ -78,7 +85,11 @@ fn main() -> ExitCode {
         Command::Profiles => catalogue::profiles(),
         Command::Review(arguments) if arguments.dry_run => dry_run::run(&arguments),
         Command::Review(arguments) => open(cli.store).and_then(|store| review::run(&arguments, store)),
-        Command::Run(arguments) => return run::run(&arguments, || open(cli.store)),
+        Command::Run(arguments) => match line {
+            Some(line) => return fio::run(&line, &arguments, || open(cli.store)),
+            None => return run::run(&arguments, || open(cli.store)),
+        },
+        Command::Fio(_) => Err(Failure::usage("the command line is not UTF-8 text")),
         Command::Runs => read(cli.store).and_then(|store| history::runs(&store)),
         Command::Compare(arguments) => read(cli.store).and_then(|store| compare::run(&store, &arguments)),
         Command::Health(arguments) => health::run(&arguments, || read(cli.store)),
@@ -89,14 +100,14 @@ fn main() -> ExitCode {
 }
 
 /// What was typed, with the settings in place of defaults.
-fn understand() -> Result<(OptionSettings, ArgMatches), Failure> {
+fn understand(words: &[String]) -> Result<(OptionSettings, ArgMatches), Failure> {
     // Help is there also where a setting is wrong.
-    let typed = command_line::command().ignore_errors(true).try_get_matches();
+    let typed = command_line::command().ignore_errors(true).try_get_matches_from(words);
     let typed = typed.unwrap_or_else(|refusal| refuse(&refusal));
     let whole = command_line::command();
     let settings = OptionSettings::of_process(&whole)?;
     let whole = settings.on(whole, typed.subcommand_name())?;
-    Ok((settings, whole.try_get_matches().unwrap_or_else(|refusal| refuse(&refusal))))
+    Ok((settings, whole.try_get_matches_from(words).unwrap_or_else(|refusal| refuse(&refusal))))
 }
 
 /// How the program ends once a command is through.

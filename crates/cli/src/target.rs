@@ -109,7 +109,7 @@ pub enum CpuPolicy {
 }
 
 /// The processors of a list as fio and the kernel write it: single ones and ranges.
-fn cpus(text: &str) -> Result<Cpus, String> {
+pub fn cpus(text: &str) -> Result<Cpus, String> {
     let wrong = || format!("give processors from 0 to {CPU_MAX}, such as 0-3,6; `lscpu --extended` lists them");
     let number = |text: &str| text.trim().parse().ok().filter(|cpu| *cpu <= CPU_MAX).ok_or_else(wrong);
     let mut cpus = Vec::new();

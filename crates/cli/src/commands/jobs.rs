@@ -1,15 +1,16 @@
-//! `assay run JOB.fio`: a job file, run as the plan that it is.
+//! A command line of fio's and its job files, run as the plan that they are.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use block::{Bytes, Seed};
+use engine::{IoEngine, OnError};
 use host::open::TextError;
 use host::{Output, WithinError};
 use lab::Outcome;
 use lab::import::Import;
-use lab::import::fio::plan_text;
+use lab::import::fio::{CommandLine, Part, plan_text};
 use lab::plan::{self, PlanLength};
 use report::Report;
 use store::Store;
@@ -21,21 +22,22 @@ use crate::job_file::{self, JobFileOptions};
 use crate::power::PowerOptions;
 use crate::recorder::Recorder;
 use crate::run_request::{RunRequest, failure};
-use crate::target::{self, RealOptions};
+use crate::target::{self, CpuPolicy, RealOptions};
 use crate::terminal::notice;
 
-pub struct JobFileRun<'a> {
-    pub file: &'a str,
-    /// The target, if it is not to be the job's own file.
+pub struct JobsRun<'a> {
+    /// The command line, with the job files that it names.
+    pub line: &'a CommandLine,
+    /// The target, if it is not to be the jobs' own files.
     pub target: Option<&'a str>,
     pub reading: &'a JobFileOptions,
-    /// Where what the job file wants kept is written, if it is.
+    /// Where what a job file wants kept is written, if it is.
     pub log_dir: Option<&'a Path>,
     /// How a real target may be used.
     pub real: &'a RealOptions,
     /// How its power is metered.
     pub power: &'a PowerOptions,
-    /// Seed of all random choices.
+    /// Seed of all random choices, where the jobs give none.
     pub seed: Seed,
     /// Where to write what is submitted, if it is to be kept.
     pub record: Option<&'a Path>,
@@ -51,36 +53,44 @@ pub struct JobsResult {
     pub direct: bool,
 }
 
-/// Runs the job file; `suits` refuses what cannot be shown as is wanted, before anything is touched.
-pub fn measure(
-    asked: &JobFileRun,
-    store: Store,
-    suits: impl FnOnce(&Import) -> Result<(), Failure>,
-) -> Result<JobsResult, Failure> {
-    let capacity = asked.real.size.map_or_else(|| capacity(asked.target), |size| Ok(Some(size)))?;
-    let import = job_file::read(asked.file, asked.reading, capacity)?;
-    suits(&import)?;
-    let own = if asked.target.is_none() { own_target(asked, &import)? } else { String::new() };
-    let name = asked.target.unwrap_or(&own);
+/// Reads the jobs, with all that is to be said of them.
+pub fn read(asked: &JobsRun) -> Result<Import, Failure> {
+    let capacity = asked.target.and_then(job_file::capacity);
+    job_file::read_line(asked.line, asked.reading, capacity)
+}
+
+/// Runs the jobs.
+pub fn measure(asked: &JobsRun, import: Import, store: Store) -> Result<JobsResult, Failure> {
+    let named = match asked.target {
+        Some(target) => vec![(target.to_owned(), import.size.filter(|_| !target.starts_with("sim:")))],
+        None => own_targets(asked, &import)?,
+    };
     let record = record(asked, &import)?;
-    let mut traces = lab::Traces::within(asked.reading.within(asked.file));
-    let text = |layout| plan_text(&import, Path::new(asked.file), layout);
+    let mut traces = traces(asked);
+    let text = |layout| plan_text(&import, Path::new(&asked.line.name()), layout);
     // What makes no sense wherever it is done is told before a target is made or touched.
     let parsed = |text: &str| plan::parse(text, PlanLength::Full).map_err(Failure::own_plan);
     parsed(&text(import.uses_data))?;
-    let direct = asked.real.direct.map_or(import.direct, |direct| direct == 1);
-    let size = asked.real.size.or(import.size.filter(|_| !name.starts_with("sim:")));
-    let access = RealOptions { size, direct: Some(u8::from(direct)), ..asked.real.clone() };
+    let is_real = named.iter().all(|(name, _)| !name.starts_with("sim:"));
+    let access = options(asked.real, &import, is_real)?;
+    let direct = access.is_direct();
     let mut workloads: Vec<Workload> = import.jobs().map(|job| job.workload.clone()).collect();
     workloads.iter_mut().try_for_each(|workload| traces.give_to(workload))?;
     let writes = workloads.iter().any(|workload| workload.changes_data());
-    let metering = asked.power.open(name)?;
-    let mut opened = metering.of(target::open(name, &access, writes, access.size.is_some())?);
+    let names: Vec<(&str, Option<Bytes>)> = named.iter().map(|(name, size)| (name.as_str(), *size)).collect();
+    let metering = asked.power.open(names[0].0)?;
+    let opened = match names[..] {
+        [(name, size)] => target::open(name, &RealOptions { size, ..access }, writes, size.is_some()),
+        _ => target::open_parts(&names, &access, writes, true),
+    };
+    let mut opened = metering.of(opened?);
     let mut plan = parsed(&text(import.uses_data && opened.needs_layout))?;
     traces.give(&mut plan)?;
     let checked = opened.check(&plan)?;
     let recorder = record.map(|path| Recorder::begin(&path, opened.subject.as_mut())).transpose()?;
-    let undertaking = RunRequest { checked, seed: asked.seed, repeats: None, size, direct, metrics: None, live: false };
+    let seed = import.of_all.get("randseed").and_then(|seed| seed.parse().ok()).map_or(asked.seed, Seed::new);
+    let size = names.iter().map(|(_, size)| *size).sum::<Option<Bytes>>();
+    let undertaking = RunRequest { checked, seed, repeats: None, size, direct, metrics: None, live: false };
     let store = Mutex::new(store);
     let record = undertaking.begin(&store, &opened)?;
     let run = record.id();
@@ -91,19 +101,61 @@ pub fn measure(
     Ok(JobsResult { import, outcome: record.recall()?, direct })
 }
 
-/// The target that the jobs name themselves: a simulated drive that is built in, or a regular file that lies where a job
-/// file may name one. All else is named by the command line alone.
-fn own_target(asked: &JobFileRun, import: &Import) -> Result<String, Failure> {
-    let file = asked.file;
-    let own = import.target.as_deref().ok_or_else(|| {
-        Failure::usage(format!(
-            "the jobs of {file} use several files, which become ranges of one target: name it, as in `assay run {file} \
-             TARGET`"
-        ))
-    })?;
+/// How a target is used: as the command line says, and as all jobs say alike.
+fn options(real: &RealOptions, import: &Import, is_real: bool) -> Result<RealOptions, Failure> {
+    let mut options = RealOptions { direct: Some(u8::from(import.direct)), ..real.clone() };
+    // None of this is in the way of requests to a simulated drive.
+    if !is_real {
+        return Ok(options);
+    }
+    if import.waits {
+        options.ioengine = IoEngine::Psync;
+    }
+    for (name, value) in &import.of_all {
+        let is_on = || value != "0";
+        match *name {
+            "continue_on_error" if is_on() && value != "none" => options.on_error = OnError::Count,
+            "cpus_allowed" => options.cpus_allowed = Some(target::cpus(value).map_err(Failure::usage)?),
+            "cpus_allowed_policy" if value == "split" => options.cpus_allowed_policy = CpuPolicy::Split,
+            "hipri" => options.hipri = u8::from(is_on()),
+            "iodepth_batch" => options.iodepth_batch = value.parse().ok(),
+            "iodepth_batch_complete_max" => options.iodepth_batch_complete_max = value.parse().ok(),
+            // fio's 0 waits for none, as 1 does here: nothing is held back.
+            "iodepth_batch_complete_min" => {
+                options.iodepth_batch_complete_min = value.parse().unwrap_or(1).max(1);
+            }
+            "invalidate" => options.invalidate = u8::from(is_on()),
+            "sqthread_poll" => options.sqthread_poll = u8::from(is_on()),
+            _ => {}
+        }
+    }
+    Ok(options)
+}
+
+/// Where traces may lie: anywhere where the command line names them alone.
+fn traces(asked: &JobsRun) -> lab::Traces {
+    match asked.line.files.is_empty() {
+        true => lab::Traces::anywhere(),
+        false => lab::Traces::within(job_file::within(asked.line, asked.reading)),
+    }
+}
+
+/// The targets that the jobs name themselves, each with how much of it is used: what the command line names; of a job
+/// file a simulated drive that is built in, or a regular file that lies where it may name one.
+fn own_targets(asked: &JobsRun, import: &Import) -> Result<Vec<(String, Option<Bytes>)>, Failure> {
+    let of_part = |part: &Part| Ok((own_target(asked, part)?, part.length.filter(|_| !part.name.starts_with("sim:"))));
+    import.parts.iter().map(of_part).collect()
+}
+
+fn own_target(asked: &JobsRun, part: &Part) -> Result<String, Failure> {
+    let (file, own) = (asked.line.name(), &part.name);
+    if part.is_typed {
+        return Ok(own.clone());
+    }
     let refuse = |what: &str| {
-        let words = "a job file chooses no device and no file outside its own folder; name the target, as in";
-        Err(Failure::usage(format!("the jobs of {file} are on {own}, {what}; {words} `assay run {file} TARGET`")))
+        let words =
+            "a job file chooses no device and no file outside its own folder; name the target on the command line";
+        Err(Failure::usage(format!("jobs of {file} are on {own}, {what}; {words}, as in `assay run {file} TARGET`")))
     };
     if asked.real.overwrite {
         return refuse("and --overwrite gives up what a file holds");
@@ -111,7 +163,7 @@ fn own_target(asked: &JobFileRun, import: &Import) -> Result<String, Failure> {
     if let Some(drive) = own.strip_prefix("sim:") {
         return if target::is_of_file(drive) { refuse("a drive's file") } else { Ok(own.to_owned()) };
     }
-    let within = asked.reading.within(file);
+    let within = job_file::within(asked.line, asked.reading);
     let path = within.path(Path::new(own));
     match within.open(&path) {
         _ if !within.holds(&path) => refuse("which is outside its folder"),
@@ -122,18 +174,19 @@ fn own_target(asked: &JobFileRun, import: &Import) -> Result<String, Failure> {
 
 /// Where to write what is submitted: as the command line says, or else, in the folder that the command line names for it,
 /// as the job says. Only what runs at one time is one trace.
-fn record(asked: &JobFileRun, import: &Import) -> Result<Option<PathBuf>, Failure> {
+fn record(asked: &JobsRun, import: &Import) -> Result<Option<PathBuf>, Failure> {
     let mut by_jobs: Vec<&str> = import.jobs().filter_map(|job| job.record.as_deref()).collect();
     by_jobs.dedup();
     if let ([first, second, ..], None) = (&by_jobs[..], asked.record) {
         return Err(Failure::usage(format!(
             "{} asks for the logs {first} and {second}, and all requests go into one; name it with --record",
-            asked.file
+            asked.line.name()
         )));
     }
     let path = match (asked.record, by_jobs.first()) {
         (Some(path), _) => path.to_owned(),
         (None, None) => return Ok(None),
+        (None, Some(by_job)) if import.jobs().all(|job| job.record.is_none() || job.is_record_typed()) => by_job.into(),
         (None, Some(by_job)) => match logged(asked, by_job)? {
             Some(path) => path,
             None => return Ok(None),
@@ -143,15 +196,15 @@ fn record(asked: &JobFileRun, import: &Import) -> Result<Option<PathBuf>, Failur
         1 => Ok(Some(path)),
         groups => Err(Failure::usage(format!(
             "{} has {groups} groups that run one after another, and a log covers one; pick it with --section NAME",
-            asked.file
+            asked.line.name()
         ))),
     }
 }
 
 /// Where a file that the job asks for is written: in the folder of --log-dir, by its own name. Without that folder it is
 /// not, which is told.
-fn logged(asked: &JobFileRun, name: &str) -> Result<Option<PathBuf>, Failure> {
-    let file = asked.file;
+fn logged(asked: &JobsRun, name: &str) -> Result<Option<PathBuf>, Failure> {
+    let file = asked.line.name();
     let Some(folder) = asked.log_dir else {
         notice(format_args!(
             "{file} asks for a log of its requests, `write_iolog={name}`, which is not written; name its folder with --log-dir DIR, or the file with --record FILE"
@@ -169,15 +222,6 @@ fn logged(asked: &JobFileRun, name: &str) -> Result<Option<PathBuf>, Failure> {
     Output::at(&path, false).map_err(Failure::usage)?;
     notice(format_args!("{file} asks for a log of its requests: it is written to {}.", path.display()));
     Ok(Some(path))
-}
-
-/// How long the target is that was named, so that the shares of it which jobs use are known.
-fn capacity(target: Option<&str>) -> Result<Option<Bytes>, Failure> {
-    let Some(target) = target else { return Ok(None) };
-    match target.strip_prefix("sim:") {
-        Some(preset) => Ok(Some(target::preset(preset)?.capacity())),
-        None => Ok(job_file::length(Path::new(target))),
-    }
 }
 
 /// Shows what came of it.

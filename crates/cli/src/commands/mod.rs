@@ -8,6 +8,7 @@ pub mod compare;
 pub mod config;
 pub mod doctor;
 pub mod dry_run;
+pub mod fio;
 pub mod health;
 pub mod history;
 pub mod import;

@@ -9,16 +9,15 @@ use block::{Bytes, Seed};
 use clap::ValueEnum;
 use lab::Outcome;
 use lab::plan::{self, Field, PlanLength, PlanText};
-use report::export::{self, Single};
+use report::export::{self, FioJob, Single};
 use store::Store;
 use workload::{Workload, amount};
 
-use super::jobs::{self, JobFileRun};
 use super::specification::{Fields, Record};
 use crate::color;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::job_file::{self, JobFileOptions};
+use crate::job_file::JobFileOptions;
 use crate::number;
 use crate::power::PowerOptions;
 use crate::recorder::Recorder;
@@ -31,26 +30,26 @@ use crate::terminal::say;
 #[command(after_help = "Sizes: 512, 4k, 1m, 2GiB (powers of 1024). Durations: 10 (seconds), 500ms, 2m.")]
 pub struct Arguments {
     /// What to run on: sim:DRIVE, a file or a block device [default: sim:x25-m]; or a job file, JOB.fio
-    target: Option<String>,
+    pub target: Option<String>,
 
     /// Target of a job file [default: the file that it names]
     #[arg(value_name = "TARGET")]
-    on: Option<String>,
+    pub on: Option<String>,
 
     /// The same as TARGET
     #[arg(long, value_name = "TARGET")]
-    filename: Option<String>,
+    pub filename: Option<String>,
 
     #[command(flatten)]
-    reading: JobFileOptions,
+    pub reading: JobFileOptions,
 
     /// Write the logs that a job file asks for (write_iolog) to this folder, by their file names
     #[arg(long, value_name = "DIR")]
-    log_dir: Option<PathBuf>,
+    pub log_dir: Option<PathBuf>,
 
     /// The name of the job in the output [default: run]
     #[arg(long)]
-    name: Option<String>,
+    pub name: Option<String>,
 
     #[command(flatten)]
     fields: Fields,
@@ -60,26 +59,26 @@ pub struct Arguments {
     time_based: Option<u8>,
 
     #[command(flatten)]
-    real: RealOptions,
+    pub real: RealOptions,
 
     #[command(flatten)]
-    power: PowerOptions,
+    pub power: PowerOptions,
 
     #[command(flatten)]
-    record: Record,
+    pub record: Record,
 
     /// Seed of all random choices
     #[arg(long, visible_alias = "randseed", default_value_t = 1, value_parser = number::seed)]
-    seed: u64,
+    pub seed: u64,
 
     /// Output format: text, JSON, CSV, or fio's JSON
     #[arg(long, visible_alias = "output-format", value_enum, default_value_t = RunFormat::Text)]
-    format: RunFormat,
+    pub format: RunFormat,
 }
 
 /// What to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum RunFormat {
+pub enum RunFormat {
     /// For people
     Text,
     /// One JSON object
@@ -94,18 +93,19 @@ enum RunFormat {
 
 /// Runs the workload and prints one document, also where it fails and a program is to read it.
 pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Failure>) -> ExitCode {
-    let job_file = arguments.target.as_deref().filter(|target| job_file::is_one(target));
-    let measured = open_store().and_then(|store| match job_file {
-        Some(file) => measure_jobs(arguments, file, store),
-        None => measure(arguments, store),
-    });
+    let measured = open_store().and_then(|store| measure(arguments, store));
     let failure = match measured.and_then(|(document, judged)| say(&document).map(|()| judged)) {
         Ok(Ok(())) => return Exit::Done.into(),
         // The document tells it too, so that there is no other.
         Ok(Err(failure)) => return failure.tell(color(std::io::stderr().is_terminal())),
         Err(failure) => failure,
     };
-    if matches!(arguments.format, RunFormat::Json | RunFormat::Fio) && !failure.is_interruption() {
+    tell(&failure, matches!(arguments.format, RunFormat::Json | RunFormat::Fio))
+}
+
+/// How the program ends for a failure, of which there is a document too where a program is to read one.
+pub fn tell(failure: &Failure, as_document: bool) -> ExitCode {
+    if as_document && !failure.is_interruption() {
         let document = serde_json::json!({ "error": failure.words(false) });
         // The exit code and standard error tell the same, should this fail too.
         say(&format!("{document}\n")).ok();
@@ -165,36 +165,6 @@ fn measure(arguments: &Arguments, store: Store) -> Result<Printed, Failure> {
     Err(failure(&broken, broken.words(record.id())))
 }
 
-/// Runs the job file of this name; for several jobs the document is the summary of a plan.
-fn measure_jobs(arguments: &Arguments, file: &str, store: Store) -> Result<Printed, Failure> {
-    arguments.leave_to(file)?;
-    let asked = JobFileRun {
-        file,
-        target: arguments.on.as_deref().or(arguments.filename.as_deref()),
-        reading: &arguments.reading,
-        log_dir: arguments.log_dir.as_deref(),
-        real: &arguments.real,
-        power: &arguments.power,
-        seed: Seed::new(arguments.seed),
-        record: arguments.record.record.as_deref(),
-    };
-    let done = jobs::measure(&asked, store, |import| match (import.jobs().count(), arguments.format) {
-        (1, _) | (_, RunFormat::Text) => Ok(()),
-        (count, _) => Err(Failure::usage(format!(
-            "{file} has {count} jobs, and --format prints one; pick it with --section NAME, or leave --format out"
-        ))),
-    })?;
-    let mut jobs = done.import.jobs();
-    let document = match (jobs.next(), jobs.next()) {
-        (Some(job), None) => {
-            let name = arguments.name.as_deref().unwrap_or(&job.name);
-            document(arguments.format, name, None, done.direct, &done.outcome)?
-        }
-        _ => jobs::show(&done).map(|()| String::new())?,
-    };
-    Ok((document, judge(&done.outcome)))
-}
-
 /// The span, if it holds a block at all.
 fn holding(asked: &Workload, span: Bytes) -> Result<Bytes, Failure> {
     let block = asked.block_max();
@@ -226,23 +196,6 @@ impl Arguments {
             ))),
             _ => Ok(()),
         }
-    }
-
-    /// Refuses fields of a workload beside the job file that has them.
-    fn leave_to(&self, file: &str) -> Result<(), Failure> {
-        let mut given: Vec<&str> = self.fields.given().map(|(field, _)| field.name()).collect();
-        given.extend(self.time_based.map(|_| "time_based"));
-        if self.on.is_some() && self.filename.is_some() {
-            return Err(Failure::usage("the target is named twice; leave --filename out"));
-        }
-        if given.is_empty() {
-            return Ok(());
-        }
-        Err(Failure::usage(format!(
-            "{file} defines the workload, so --{} cannot be given with it; change it there, or in the plan that \
-             `assay import {file} -o plan.toml` writes",
-            given.join(" and --")
-        )))
     }
 
     /// Where the span begins.
@@ -317,7 +270,7 @@ fn plan_text(arguments: &Arguments, asked: &Workload, layout: bool, span: Bytes)
 }
 
 /// What was measured, as a document; `target` is how it was asked for, if that is not how the run has it.
-fn document(
+pub fn document(
     format: RunFormat,
     name: &str,
     target: Option<&str>,
@@ -347,6 +300,6 @@ fn document(
         RunFormat::Json => export::json(&single),
         RunFormat::Csv => export::csv(&single),
         RunFormat::Series => export::series(&single),
-        RunFormat::Fio => export::fio(&single),
+        RunFormat::Fio => export::fio(&[FioJob::alone(single)], true),
     })
 }

@@ -51,8 +51,14 @@ fn one_job_can_be_shown_in_every_format() {
     let document: Value = serde_json::from_str(&document).unwrap();
     let job = &document["jobs"][0];
     assert_eq!((&job["jobname"], &job["write"]["total_ios"]), (&"writer".into(), &100.into()));
-    assert_eq!((&job["job options"]["bs"], &job["job options"]["direct"]), (&"16k".into(), &"0".into()));
-    let said = place.refuses(&["run", "job.fio", "--format=fio"]);
+    assert_eq!(
+        (&job["job options"]["bs"], &job["job options"]["direct"]),
+        (&"16k".into(), &"1".into()),
+        "its own goes before"
+    );
+    let both: Value = serde_json::from_str(&place.succeeds(&["run", "job.fio", "sim:x25-m", "--format=fio"])).unwrap();
+    assert_eq!(both["jobs"].as_array().unwrap().len(), 2);
+    let said = place.refuses(&["run", "job.fio", "--format=csv"]);
     assert!(said.contains("has 2 jobs") && said.contains("--section NAME"), "{said}");
 }
 

@@ -16,6 +16,8 @@ mod configuration;
 mod docs;
 mod exports;
 mod faults;
+mod fio_corpus;
+mod fio_line;
 mod fio_plot;
 mod first_steps;
 mod forecast;

@@ -32,7 +32,7 @@ impl World for Bare {
         4
     }
 
-    fn capacity(&self, _: &str) -> Option<Bytes> {
+    fn capacity(&self, _: &str, _: bool) -> Option<Bytes> {
         None
     }
 }

@@ -43,7 +43,7 @@ impl World for Hall {
         3
     }
 
-    fn capacity(&self, target: &str) -> Option<Bytes> {
+    fn capacity(&self, target: &str, _: bool) -> Option<Bytes> {
         target.len().is_multiple_of(2).then_some(Bytes::new(u64::MAX))
     }
 }

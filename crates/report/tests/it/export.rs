@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::process::Command;
 
-use assay_report::export::{self, Single};
+use assay_report::export::{self, FioJob, Single};
 use block::{Bytes, Nanos, Op, Seed};
 use engine::{Clock, Measurement};
 use serde_json::Value;
@@ -48,7 +48,7 @@ fn ours() -> Value {
         measurement: &measurement,
         findings: &[],
     };
-    serde_json::from_str(&export::fio(&single)).unwrap()
+    serde_json::from_str(&export::fio(&[FioJob::alone(single)], true)).unwrap()
 }
 
 /// Every key with the kind of its value, `jobs/0/read/iops: number`; options and disks depend on the run.

@@ -9,8 +9,8 @@ use super::job::{ImportedJob, Natural, SECOND};
 use super::reading::{FioAmount, OptionReader};
 use super::{World, trace};
 
-/// The file that the job is on, and whether each clone has one of its own.
-pub(super) fn file(reading: &OptionReader, section: &FioSection) -> Option<(String, bool)> {
+/// The file that the job is on, and the form of the names where each clone has one of its own.
+pub(super) fn file(reading: &OptionReader, section: &FioSection) -> Option<(String, Option<String>)> {
     let folder = reading.option("directory").map_or("", FioOption::text).split(':').next().unwrap_or_default();
     let joined = |name: &str| match (folder, name.starts_with('/')) {
         ("", _) | (_, true) => name.to_owned(),
@@ -22,7 +22,7 @@ pub(super) fn file(reading: &OptionReader, section: &FioSection) -> Option<(Stri
         reading.tell(given.lost(format!("requests fall into one span as long as the {files} files together")));
     }
     if let Some(name) = trace::redirected(reading) {
-        return Some((name.to_owned(), false));
+        return Some((name.to_owned(), None));
     }
     if let Some(given) = reading.option("filename") {
         let names = names(given.text());
@@ -34,16 +34,19 @@ pub(super) fn file(reading: &OptionReader, section: &FioSection) -> Option<(Stri
             reading.tell(given.bad("no file is named"));
             return None;
         };
-        return Some((joined(&first), false));
+        return Some((joined(&first), None));
     }
     let form = reading.option("filename_format").map_or("$jobname.$jobnum.$filenum", FioOption::text);
-    let own = form.contains("$jobnum") || form.contains("$filenum") || form.contains("$clientuid");
-    let name = form.replace("$jobname", &section.name).replace("$jobnum", "0").replace("$filenum", "0");
-    Some((joined(&name), own))
+    let files = joined(&form.replace("$jobname", &section.name).replace("$filenum", "0"));
+    let is_own = files.contains("$jobnum");
+    Some((files.replace("$jobnum", "0"), is_own.then_some(files)))
 }
 
-/// The names in a list with colons between; `\:` is a colon in a name.
+/// The names in a list with colons between; `\:` is a colon in a name. A simulated drive is a target alone.
 pub(super) fn names(list: &str) -> Vec<String> {
+    if list.starts_with("sim:") {
+        return vec![list.to_owned()];
+    }
     let mut names = vec![String::new()];
     let mut letters = list.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -59,7 +62,7 @@ pub(super) fn names(list: &str) -> Vec<String> {
 
 /// How much of its file the job uses.
 pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJob) -> Option<()> {
-    let whole = world.capacity(&job.file);
+    let whole = world.capacity(&job.file, job.is_typed);
     let part = |name: &str| match reading.amount(name)? {
         FioAmount::Bytes(bytes) => Some(bytes),
         FioAmount::Percent(100) if name == "size" => whole,
@@ -86,7 +89,7 @@ pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJ
     job.workload.offset = part("offset").unwrap_or(Bytes::ZERO);
     job.increment = part("offset_increment").unwrap_or(Bytes::ZERO);
     let known = job.length.is_some() || reading.option("filename").is_some() || reading.is_on("fill_device");
-    let known = known || reading.option("read_iolog").is_some();
+    let known = known || whole.is_some() || reading.option("read_iolog").is_some();
     if !known && reading.option("size").is_none() {
         let message = format!("the size of job `{}`'s file is not given", job.name);
         reading.tell(Notice {

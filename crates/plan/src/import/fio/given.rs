@@ -16,6 +16,8 @@ pub(super) struct FioOption {
     pub(super) value: Option<String>,
     /// Where it stands.
     pub(super) place: SourceRange,
+    /// Whether that is the command line, and no file.
+    pub(super) is_typed: bool,
 }
 
 impl FioOption {
@@ -71,6 +73,8 @@ pub(super) struct FioSection {
     pub(super) name: String,
     /// Where that stands.
     pub(super) place: SourceRange,
+    /// Whether that is the command line, and no file.
+    pub(super) is_typed: bool,
     /// The options in force.
     pub(super) options: Vec<Rc<FioOption>>,
 }

@@ -28,8 +28,10 @@ pub struct ImportedJob {
     pub direct: bool,
     /// The file that it is on, with its folder.
     pub file: String,
-    /// Whether each of its clones has a file of its own.
-    pub own_files: bool,
+    /// The files of its clones, where each has its own, with `$jobnum` in place of its number.
+    pub(super) clone_files: Option<String>,
+    /// Whether the command line says which file it is, and no job file does.
+    pub(super) is_typed: bool,
     /// How much of the file it uses, from the file's start; none for all that there is.
     pub length: Option<Bytes>,
     /// How far apart its clones begin, if they do.
@@ -61,6 +63,44 @@ pub struct Natural {
     pub option: String,
     /// Why it makes none.
     pub why: String,
+}
+
+impl ImportedJob {
+    /// The options in force, by the names of fio, as they were given.
+    pub fn options(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.section.options.iter().map(|given| (given.known.name, given.value.as_deref().unwrap_or("")))
+    }
+
+    /// What fio calls it: its section's name, which its clones share.
+    pub fn fio_name(&self) -> &str {
+        &self.section.name
+    }
+
+    /// Whether its engine waits for each request before it makes the next.
+    pub(super) fn waits(&self) -> bool {
+        let engine = self.section.option("ioengine").map_or("psync", FioOption::text);
+        engine::named(engine).is_some_and(|engine| engine.one_at_a_time && matches!(engine.engine, Engine::Same(_)))
+            && self.section.option("io_submit_mode").is_none_or(|given| given.text() == "inline")
+    }
+
+    /// Whether the command line says where what it submits is to be written.
+    pub fn is_record_typed(&self) -> bool {
+        self.section.option("write_iolog").is_some_and(|given| given.is_typed)
+    }
+
+    /// The percentiles that it asks for, in the order of fio's output; none where it asks for none or for what are none.
+    pub fn percentiles(&self) -> Option<Vec<f64>> {
+        let list = self.section.option("percentile_list")?.text();
+        let mut all: Vec<f64> = list.split(':').map(str::parse).collect::<Result<_, _>>().ok()?;
+        all.retain(|percent| (0.0..=100.0).contains(percent));
+        all.sort_by(f64::total_cmp);
+        (!all.is_empty()).then_some(all)
+    }
+
+    /// Whether its figures are to be added to those of the others of its group.
+    pub fn is_reported_by_group(&self) -> bool {
+        self.section.option("group_reporting").is_some()
+    }
 }
 
 impl Natural {
@@ -159,13 +199,14 @@ fn meaning(
     cache(reading, direct, &mut natural);
     one_flush(reading, &mut workload);
     pace::set(reading, towards, &mut workload);
-    let (file, own_files) = extent::file(reading, section)?;
+    let (file, clone_files) = extent::file(reading, section)?;
     let mut job = ImportedJob {
         name: section.name.clone(),
         about: reading.option("description").or(reading.option("name")).map(|given| given.text().to_owned()),
         place: section.place.clone(),
         direct,
-        own_files,
+        clone_files,
+        is_typed: is_typed(reading, section),
         length: None,
         increment: Bytes::ZERO,
         delay: delay(reading),
@@ -184,6 +225,14 @@ fn meaning(
     trace::set(reading, &mut job);
     check(reading, &job);
     Some(job)
+}
+
+/// Whether all that says which file the job is on stands on the command line.
+fn is_typed(reading: &OptionReader, section: &FioSection) -> bool {
+    let says = ["filename", "directory", "filename_format", "replay_redirect", "read_iolog"];
+    let given = says.iter().filter_map(|name| reading.option(name)).map(|given| given.is_typed);
+    let own_name = reading.option("filename").is_none().then_some(section.is_typed);
+    given.chain(own_name).all(|is_typed| is_typed)
 }
 
 /// The pattern, and what a sequence passes over after each request.

@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use block::{Bytes, Nanos};
-use workload::BYTES_MAX;
 
 use super::super::{ImportSource, Notice, Severity, SourceRange};
+use super::World;
+use super::clones::Clones;
+use super::command_line::CommandLine;
 use super::job::{ImportedJob, Natural, read};
-use super::{World, section};
+use super::parts::{self, Part};
+use super::section::{self, JobFile, Written};
 
 /// Jobs that run side by side, once those of the group before have ended.
 #[derive(Clone, Debug)]
@@ -27,10 +30,16 @@ pub struct Import {
     pub groups: Vec<JobGroup>,
     /// The file or device that all jobs are on; none if they are on several.
     pub target: Option<String>,
+    /// The files or devices that the jobs are on, in the order of the one address space that they are ranges of.
+    pub parts: Vec<Part>,
     /// How much of the target they reach; none for all that there is.
     pub size: Option<Bytes>,
     /// Whether the page cache is passed by.
     pub direct: bool,
+    /// What holds for a whole run here, where all jobs ask for the same: option and value.
+    pub of_all: BTreeMap<&'static str, String>,
+    /// Whether every job's engine waits for each request before it makes the next.
+    pub waits: bool,
     /// Whether any job reads, or writes over, what must have been written before.
     pub uses_data: bool,
     /// What is to be said of it, in the order of the text.
@@ -57,31 +66,66 @@ impl Import {
     }
 }
 
-/// The most clones of a job that are made jobs of their own.
-const CLONES_MAX: u32 = 64;
-/// The most jobs of which clones are made jobs.
-const JOBS_MAX: usize = 4096;
+/// Options that hold for a whole run here.
+const OF_ALL: [&str; 10] = [
+    "continue_on_error",
+    "cpus_allowed",
+    "cpus_allowed_policy",
+    "hipri",
+    "invalidate",
+    "iodepth_batch",
+    "iodepth_batch_complete_max",
+    "iodepth_batch_complete_min",
+    "randseed",
+    "sqthread_poll",
+];
 
 /// Reads the job file at `path`, whose text is `text`; with `only`, no sections but those and the global ones.
+///
+/// All of it is to be run on one target, as a plan is: jobs that are on several files are put on ranges of that.
 pub fn import(path: &Path, text: &str, only: &[String], world: &dyn World) -> Import {
-    let written = section::read(path, text, only, world);
+    let file = JobFile { path: path.to_owned(), text: text.to_owned() };
+    read_in(section::read(None, &[file], only, world), Clones::Together, world)
+}
+
+/// Reads a command line and the job files that it names; with `only`, no sections but those and the global ones.
+///
+/// Each job is on its own file, and the clones of a job have figures of their own where fio gives them such.
+pub fn import_line(line: &CommandLine, files: &[JobFile], only: &[String], world: &dyn World) -> Import {
+    read_in(section::read(Some(line), files, only, world), Clones::Apart, world)
+}
+
+fn read_in(written: Written, clones: Clones, world: &dyn World) -> Import {
     let (mut told, mut notices) = (NoticeLog::default(), written.notices);
     if written.sections.is_empty() && notices.is_empty() {
         let place = SourceRange { source: 0, span: 0..0, line: 1 };
-        let (option, message) = ("[job]".to_owned(), "the file has no job".to_owned());
-        let help = Some("begin one with its name in brackets: `[read]`".to_owned());
+        let option = "[job]".to_owned();
+        let (message, help) = match clones {
+            Clones::Together => ("the file has no job", "begin one with its name in brackets: `[read]`"),
+            Clones::Apart => ("there is no job", "begin one with `--name=NAME`, or name a job file"),
+        };
+        let (message, help) = (message.to_owned(), Some(help.to_owned()));
         notices.push(Notice { severity: Severity::Error, code: "fio::no-job", option, message, help, place });
     }
     let (mut jobs, mut natural) = (Vec::new(), BTreeSet::new());
     for section in &written.sections {
         if let Some(mut job) = read(section, world, &mut notices) {
             natural.extend(job.natural.drain(..));
-            clones(job, &mut jobs, &mut notices);
+            clones.add(job, &mut jobs, &mut notices);
         }
         told.take(std::mem::take(&mut notices));
     }
-    let target = place(&mut jobs, &mut notices);
+    let parts = match clones {
+        Clones::Together => parts::on_one_target(&mut jobs, &mut notices),
+        Clones::Apart => parts::on_their_own(&mut jobs, world, &mut notices),
+    };
+    let target = if let [only] = &parts[..] { Some(only.name.clone()) } else { None };
     let direct = cache(&jobs, &mut notices);
+    let of_all = match clones {
+        Clones::Together => BTreeMap::new(),
+        Clones::Apart => OF_ALL.into_iter().filter_map(|name| Some((name, of_all(&jobs, name)?))).collect(),
+    };
+    let waits = !jobs.is_empty() && jobs.iter().all(ImportedJob::waits);
     let end = |job: &ImportedJob| Some(Bytes::new(job.workload.offset.get().saturating_add(job.workload.size?.get())));
     let ends: Option<Vec<Bytes>> = jobs.iter().map(end).collect();
     let size = ends.and_then(|ends| ends.into_iter().max());
@@ -91,8 +135,9 @@ pub fn import(path: &Path, text: &str, only: &[String], world: &dyn World) -> Im
     natural.extend(groups.iter_mut().flat_map(|group| &mut group.jobs).flat_map(|job| job.natural.drain(..)));
     told.take(notices);
     let mut notices = told.notices;
+    notices.retain(|notice| notice.severity == Severity::Error || !of_all.contains_key(&*notice.option));
     notices.sort_by_key(|notice| (notice.place.source, notice.place.span.start));
-    Import { sources: written.sources, groups, target, size, direct, uses_data, notices, natural }
+    Import { sources: written.sources, groups, target, parts, size, direct, of_all, waits, uses_data, notices, natural }
 }
 
 /// What is to be said, each thing once: what a global section says is found in each of its jobs.
@@ -110,93 +155,11 @@ impl NoticeLog {
     }
 }
 
-/// Gives each clone of a job its part: of a span that they share where that is what they have, or as jobs of their own.
-fn clones(mut job: ImportedJob, jobs: &mut Vec<ImportedJob>, notices: &mut Vec<Notice>) {
-    let workers = job.workload.workers;
-    let sequential = !job.workload.pattern.is_random();
-    if workers < 2 {
-        return jobs.push(job);
-    }
-    let all = |each: Bytes| Bytes::new(each.get().saturating_mul(u64::from(workers)).min(BYTES_MAX.get()));
-    let side_by_side = sequential && job.length == Some(job.increment);
-    if job.increment > Bytes::ZERO && !side_by_side {
-        return apart(&job, jobs, notices);
-    }
-    if side_by_side || job.own_files {
-        job.workload.size = job.length.map(all);
-    } else if sequential && let Some(given) = job.section.option("numjobs") {
-        let follows = "the clones begin evenly spaced over the span; in fio all begin at its start";
-        notices.push(given.lost(follows));
-    }
-    jobs.push(job);
-}
-
-/// Makes each clone a job, which begins so much further on.
-fn apart(job: &ImportedJob, jobs: &mut Vec<ImportedJob>, notices: &mut Vec<Notice>) {
-    let workers = job.workload.workers;
-    let given = job.section.option("offset_increment").expect("it is what moves the clones apart");
-    if workers > CLONES_MAX || jobs.len() > JOBS_MAX {
-        notices.push(given.lost("all these clones begin at the offset of the first"));
-        return jobs.push(job.clone());
-    }
-    for clone in 0..workers {
-        let mut one = job.clone();
-        let begin = job.workload.offset.get().saturating_add(job.increment.get().saturating_mul(u64::from(clone)));
-        if begin > BYTES_MAX.get() {
-            return notices.push(given.bad(format!("clone {clone} would begin beyond 1 EiB; give a smaller one")));
-        }
-        one.workload.offset = Bytes::new(begin);
-        one.workload.workers = 1;
-        one.workload.stop.bytes = job.workload.stop.bytes.map(|bytes| Bytes::new(bytes.get() / u64::from(workers)));
-        one.workload.stop.span = job.workload.stop.span.map(|percent| percent / workers);
-        one.name = format!("{}-{}", job.name, clone + 1);
-        jobs.push(one);
-    }
-}
-
-/// Puts jobs that are on several files on parts of one target; the file that all are on, if there is one.
-fn place(jobs: &mut [ImportedJob], notices: &mut Vec<Notice>) -> Option<String> {
-    let mut files: Vec<String> = Vec::new();
-    let mut reach: BTreeMap<String, Option<Bytes>> = BTreeMap::new();
-    for job in jobs.iter() {
-        let end = job.workload.size.map(|size| job.workload.offset + size);
-        if !reach.contains_key(&job.file) {
-            files.push(job.file.clone());
-        }
-        let known = reach.entry(job.file.clone()).or_insert(Some(Bytes::ZERO));
-        *known = known.zip(end).map(|(known, end)| known.max(end));
-    }
-    let [_, others @ ..] = &files[..] else { return None };
-    if others.is_empty() {
-        return files.pop();
-    }
-    let mut begin = Bytes::ZERO;
-    let mut begins: BTreeMap<&str, Option<Bytes>> = BTreeMap::new();
-    for file in &files {
-        let length = reach[file];
-        begins.insert(file, length.map(|_| begin));
-        begin = Bytes::new(begin.get().saturating_add(length.map_or(0, whole)));
-    }
-    let all_known = begins.values().all(Option::is_some) && begin.get() <= BYTES_MAX.get();
-    for job in jobs.iter_mut() {
-        let begin = begins[&*job.file].filter(|_| all_known).unwrap_or_default();
-        let SourceRange { source, line, .. } = job.place;
-        job.workload.offset += begin;
-        let where_ = match all_known {
-            true => format!("`{}` is the part of the one target that begins at {begin}", job.file),
-            false => format!("`{}` is the target that all jobs share", job.file),
-        };
-        match job.section.option("filename") {
-            Some(given) if begin > Bytes::ZERO || !all_known => notices.push(given.lost(where_)),
-            _ => job.natural.push(Natural { source, line, option: format!("[{}]", job.name), why: where_ }),
-        }
-    }
-    None
-}
-
-/// A file's length, rounded so that the next begins where any request may.
-fn whole(length: Bytes) -> u64 {
-    length.get().div_ceil(1 << 20) << 20
+/// The value of an option that all jobs give alike.
+fn of_all(jobs: &[ImportedJob], name: &str) -> Option<String> {
+    let value = |job: &ImportedJob| job.section.option(name).map(|given| given.text().to_owned());
+    let first = value(jobs.first()?)?;
+    jobs.iter().all(|job| value(job).as_ref() == Some(&first)).then_some(first)
 }
 
 /// Whether the page cache is passed by, which holds for all jobs.

@@ -1,10 +1,12 @@
 //! fio's job files.
 //!
-//! A job file is read in three steps: what is written (`lex`, `section`), what it means (`job`), and what that
+//! A job file, or a command line, is read in three steps: what is written (`lex`, `section`), what it means (`job`), and what that
 //! is in a plan (`layout`, `emit`). Nothing here opens a file or looks at the machine: all that is asked of the
 //! world goes through `World`.
 
 mod address;
+mod clones;
+mod command_line;
 mod emit;
 mod engine;
 mod expand;
@@ -16,6 +18,7 @@ mod job;
 mod layout;
 mod lex;
 mod pace;
+mod parts;
 mod reading;
 mod section;
 mod size;
@@ -26,7 +29,10 @@ mod trace;
 mod units;
 mod world;
 
+pub use command_line::{CommandLine, ProgramOption, Takes, is_fios};
 pub use emit::plan_text;
 pub use job::{ImportedJob, Natural};
-pub use layout::{Import, JobGroup, import};
+pub use layout::{Import, JobGroup, import, import_line};
+pub use parts::Part;
+pub use section::JobFile;
 pub use world::World;

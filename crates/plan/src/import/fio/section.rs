@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::super::{ImportSource, Notice, Severity, SourceRange};
+use super::command_line::{CommandLine, Said, is_global};
 use super::expand::expand;
 use super::given::{FioOption, FioSection};
 use super::lex::{FioLine, Word, lines};
+use super::table::FioOptionSpec;
 use super::{World, table};
 
 /// How deep files may include each other.
@@ -31,12 +33,38 @@ pub(super) struct Written {
     pub(super) notices: Vec<Notice>,
 }
 
-/// Reads the text of the job file at `path`. With `only`, sections of other names are passed over.
-pub(super) fn read(path: &Path, text: &str, only: &[String], world: &dyn World) -> Written {
-    let mut reader =
-        Reader { only, world, size: 0, written: Written::default(), globals: Vec::new(), now: At::Nowhere };
-    reader.file(path, text.to_owned(), 0);
-    reader.close();
+/// A job file that was opened.
+#[derive(Clone, Debug)]
+pub struct JobFile {
+    pub path: PathBuf,
+    pub text: String,
+}
+
+/// Reads the command line, if there is one, and then the job files. With `only`, sections of other names are passed over.
+pub(super) fn read(line: Option<&CommandLine>, files: &[JobFile], only: &[String], world: &dyn World) -> Written {
+    let mut reader = Reader {
+        only,
+        world,
+        size: 0,
+        written: Written::default(),
+        globals: Vec::new(),
+        now: At::Nowhere,
+        follows: false,
+        is_typed: false,
+    };
+    if let Some(line) = line {
+        reader.line(line);
+    }
+    for (index, JobFile { path, text }) in files.iter().enumerate() {
+        // What is said for all of one file holds for no other, and the jobs of one wait for those of the one before.
+        if index > 0 {
+            reader.globals.clear();
+            reader.follows = true;
+        }
+        reader.now = At::Nowhere;
+        reader.file(path, text.clone(), 0);
+        reader.close();
+    }
     let has = |name: &String| reader.written.sections.iter().any(|section| section.name == *name);
     for name in only.iter().filter(|name| !has(name)).collect::<Vec<_>>() {
         let place = SourceRange { source: 0, span: 0..0, line: 1 };
@@ -63,9 +91,32 @@ struct Reader<'w> {
     /// What the global sections so far say.
     globals: Vec<Rc<FioOption>>,
     now: At,
+    /// Whether the next job waits for all before it.
+    follows: bool,
+    /// Whether the command line is being read, and no file.
+    is_typed: bool,
 }
 
 impl Reader<'_> {
+    /// What the command line says comes before all files.
+    fn line(&mut self, line: &CommandLine) {
+        self.size += line.text.len();
+        self.written.sources.push(ImportSource { name: "command line".to_owned(), text: line.text.clone() });
+        self.written.notices.extend(line.notices.iter().cloned());
+        (self.now, self.is_typed) = (At::Global, true);
+        for (said, place) in &line.said {
+            match said {
+                Said::Job(name) => self.begin(name, place.clone()),
+                Said::Option(name, value) => {
+                    let known = table::named(name).expect("only such are taken from the command line");
+                    self.give(known, name, value.clone(), place.clone());
+                }
+            }
+        }
+        self.close();
+        self.is_typed = false;
+    }
+
     fn file(&mut self, path: &Path, text: String, depth: usize) {
         // An empty file takes room too.
         const FILE: usize = 64;
@@ -105,15 +156,24 @@ impl Reader<'_> {
         self.close();
         let passed = !self.only.is_empty() && !self.only.iter().any(|only| only == name);
         self.now = match name {
-            name if name.starts_with("global") => At::Global,
+            name if is_global(name) => At::Global,
             _ if passed => At::Passed,
             name if self.written.sections.len() >= JOBS_MAX => {
                 let message = format!("there are more than {JOBS_MAX} jobs");
-                self.mistake("fio::too-many-jobs", name, message, Some("split the file".to_owned()), place);
+                self.mistake("fio::too-many-jobs", name, message, Some("split the file".to_owned()), place.clone());
                 At::Passed
             }
-            name => At::Job(FioSection { name: name.to_owned(), place, options: self.globals.clone() }),
+            name => At::Job(FioSection {
+                name: name.to_owned(),
+                place: place.clone(),
+                is_typed: self.is_typed,
+                options: self.globals.clone(),
+            }),
         };
+        if matches!(self.now, At::Job(_)) && std::mem::take(&mut self.follows) {
+            let known = table::named("stonewall").expect("it is in the table");
+            self.give(known, known.name, None, place);
+        }
     }
 
     /// Reads a file in place of the line that names it, from the folder of the file that includes it.
@@ -148,7 +208,7 @@ impl Reader<'_> {
         let Some(known) = table::named(name) else {
             // To look for the nearest name takes time, and nobody reads very many.
             let look = self.written.notices.len() < NEAREST_MAX;
-            let near = look.then(|| table::nearest(name)).flatten();
+            let near = look.then(|| table::meant(name)).flatten();
             let help = near.map(|near| format!("did you mean `{near}`?"));
             return self.mistake("fio::unknown-option", name, format!("unknown option `{name}`"), help, place);
         };
@@ -169,14 +229,20 @@ impl Reader<'_> {
                 return self.mistake("fio::too-long", name, message, None, place);
             }
         };
-        let given = Rc::new(FioOption { known, name: name.to_owned(), value, place });
+        self.give(known, name, value, place);
+    }
+
+    /// Has an option hold where it stands.
+    fn give(&mut self, known: &'static FioOptionSpec, name: &str, value: Option<String>, place: SourceRange) {
+        let given = FioOption { known, name: name.to_owned(), value, place, is_typed: self.is_typed };
         let options = match &mut self.now {
+            At::Passed => return,
             At::Job(section) => &mut section.options,
-            _ => &mut self.globals,
+            At::Nowhere | At::Global => &mut self.globals,
         };
         // What was said before of the same option does not count any more.
-        options.retain(|other| other.known.name != known.name);
-        options.push(given);
+        options.retain(|other| other.known.name != given.known.name);
+        options.push(Rc::new(given));
     }
 
     fn mistake(&mut self, code: &'static str, option: &str, message: String, help: Option<String>, place: SourceRange) {
@@ -204,8 +270,12 @@ mod tests {
     use super::super::tests::Bench;
     use super::*;
 
+    fn job_file(path: &str, text: &str) -> JobFile {
+        JobFile { path: path.into(), text: text.to_owned() }
+    }
+
     fn told(text: &str, bench: &Bench) -> Vec<String> {
-        let written = read(Path::new("jobs/a.fio"), text, &[], bench);
+        let written = read(None, &[job_file("jobs/a.fio", text)], &[], bench);
         let options =
             |section: &FioSection| section.options.iter().map(|given| given.written()).collect::<Vec<_>>().join(" ");
         written.sections.iter().map(|section| format!("{}: {}", section.name, options(section))).collect()
@@ -229,9 +299,9 @@ mod tests {
     #[test]
     fn sections_can_be_picked() {
         let text = "[global]\nbs=8k\n[a]\nnonsense=1\n[b]\nrw=read\n";
-        let written = read(Path::new("a.fio"), text, &["b".to_owned()], &Bench::default());
+        let written = read(None, &[job_file("a.fio", text)], &["b".to_owned()], &Bench::default());
         assert_eq!((written.sections.len(), written.notices.len()), (1, 0));
-        let written = read(Path::new("a.fio"), text, &["c".to_owned()], &Bench::default());
+        let written = read(None, &[job_file("a.fio", text)], &["c".to_owned()], &Bench::default());
         assert_eq!(written.notices[0].message, "the file has no section `c`");
     }
 
@@ -246,7 +316,7 @@ mod tests {
             ("[a]\ninclude section.fio\n", 1, "begins in an included file"),
             ("[a]\n\ninclude gone.fio\n", 3, "jobs/gone.fio cannot be included: no such file"),
         ] {
-            let written = read(Path::new("jobs/a.fio"), text, &[], &bench);
+            let written = read(None, &[job_file("jobs/a.fio", text)], &[], &bench);
             let said = written.notices[0].to_string();
             assert!(said.contains(words), "{said}");
             assert_eq!(written.notices[0].place.line, line, "{said}");
@@ -256,7 +326,7 @@ mod tests {
     #[test]
     fn files_that_include_themselves_many_times_end() {
         let bench = Bench::default().file("loop.fio", &"include loop.fio\n".repeat(64));
-        let written = read(Path::new("a.fio"), "[a]\ninclude loop.fio\n", &[], &bench);
+        let written = read(None, &[job_file("a.fio", "[a]\ninclude loop.fio\n")], &[], &bench);
         assert!(written.notices.len() <= NOTICES_MAX && written.sources.len() < 1 << 20);
     }
 }

@@ -19,6 +19,13 @@ pub(super) struct FioOptionSpec {
     pub(super) treatment: Treatment,
 }
 
+impl FioOptionSpec {
+    /// All names by which it can be given.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+}
+
 /// What becomes of an option.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Treatment {
@@ -51,7 +58,7 @@ const PERCENTILES: &str = "the whole histogram is stored, which gives every perc
 const APART: &str = "each job has figures of its own, and the clones of a job have theirs together";
 const SEED: &str = "addresses follow from the run's seed (`--seed`): the same in every run with the same seed";
 const RING: &str = "assay sets its own ring up, with what the kernel has";
-const BATCH: &str = "requests are submitted and reaped in batches as they come, with `iodepth` in flight";
+const BATCH: &str = "a plan submits each request as it comes and takes up each completion at once";
 const PRIORITY: &str = "requests have no priority";
 const PIN: &str = "workers are not pinned to CPUs";
 const UNWATCHED: &str = "a slower job is not stopped; its figures show it";
@@ -124,6 +131,7 @@ const NATURAL: &[FioOptionSpec] = &[
     known("iodepth_batch_complete_max", &[], Natural(BATCH)),
     known("iodepth_low", &[], Natural(BATCH)),
     known("mem", &["iomem"], Natural("buffers are assay's own, aligned and kept")),
+    known("iomem_align", &["mem_align"], Natural("buffers are assay's own, aligned and kept")),
     known("hugepage-size", &[], Natural("buffers are assay's own, aligned and kept")),
     known("rate_cycle", &["ratecycle"], Natural("requests come when they are due, not on average over a while")),
     known("log_avg_msec", &[], Natural(SERIES)),
@@ -328,9 +336,26 @@ pub(super) fn named(name: &str) -> Option<&'static FioOptionSpec> {
     all().find(|known| known.name == name || known.aliases.contains(&name))
 }
 
-/// The name of the option that was most likely meant, if one is near.
-pub(super) fn nearest(name: &str) -> Option<&'static str> {
-    block::nearest(name, all().flat_map(|known| std::iter::once(known.name).chain(known.aliases.iter().copied())))
+/// What the options of other programs, and other words for the same, are called here.
+const OTHER_WORDS: [(&str, &[&str]); 11] = [
+    ("iodepth", &["qd", "depth", "queuedepth", "queues", "outstanding", "outstandingio"]),
+    ("numjobs", &["jobs", "workers", "clones", "processes", "parallel", "njobs"]),
+    ("bs", &["blksize", "block", "requestsize", "iosize", "transfersize"]),
+    ("runtime", &["time", "duration", "seconds", "secs"]),
+    ("filename", &["file", "device", "dev", "disk", "drive", "target", "path"]),
+    ("rwmixread", &["mix", "readpercent", "readpct", "reads", "rwmix"]),
+    ("rw", &["pattern", "mode", "workload", "test", "operation"]),
+    ("size", &["length", "span", "range", "filelength"]),
+    ("ioengine", &["engine"]),
+    ("output-format", &["json", "csv", "text"]),
+    ("ramp_time", &["warmup", "rampup", "ramp"]),
+];
+
+/// The option that was most likely meant: by the word, or else by a name that is near.
+pub(super) fn meant(name: &str) -> Option<&'static str> {
+    let word: String = name.chars().filter(char::is_ascii_alphanumeric).take(64).collect::<String>().to_lowercase();
+    let by_word = OTHER_WORDS.iter().find(|(_, words)| words.contains(&&*word)).map(|(option, _)| *option);
+    by_word.or_else(|| block::nearest(name, all().flat_map(FioOptionSpec::names)))
 }
 
 #[cfg(test)]
@@ -360,9 +385,15 @@ mod tests {
 
     #[test]
     fn what_was_meant_is_near() {
-        for (written, meant) in [("iodeph", "iodepth"), ("Size", "size"), ("bz", "bs"), ("rwmix_read", "rwmixread")] {
-            assert_eq!(nearest(written), Some(meant));
+        for (written, meant) in [
+            ("iodeph", "iodepth"),
+            ("Size", "size"),
+            ("bz", "bs"),
+            ("rwmix_read", "rwmixread"),
+            ("queue-depth", "iodepth"),
+        ] {
+            assert_eq!(super::meant(written), Some(meant));
         }
-        assert_eq!(nearest(&"x".repeat(1 << 20)), None);
+        assert_eq!(super::meant(&"x".repeat(1 << 20)), None);
     }
 }

@@ -53,7 +53,7 @@ impl World for Bench {
         2
     }
 
-    fn capacity(&self, target: &str) -> Option<Bytes> {
+    fn capacity(&self, target: &str, _: bool) -> Option<Bytes> {
         self.capacities.get(target).copied()
     }
 }
@@ -70,7 +70,7 @@ fn clean(text: &str) -> String {
 }
 
 /// The steps of the plan, without their comments and what all have.
-fn steps(import: &Import) -> String {
+pub(super) fn steps(import: &Import) -> String {
     let text = plan_text(import, Path::new("jobs/a.fio"), false);
     let said = |line: &&str| !line.starts_with('#') && !line.is_empty() && !line.starts_with("title");
     let lines = text.lines().filter(said).skip(2).map(|line| line.replace(" = ", "=").replace('"', ""));
@@ -225,7 +225,7 @@ fn what_is_not_honoured_is_told_with_its_line_and_what_follows() {
         ("bsrange=512-512k", "of the 1024 multiples of 512 B"),
         ("flow=2", "at their own rates"),
         ("write_bw_log", "no log is written"),
-        ("numjobs=4\nfilename=x", "3: `numjobs=4` is not honoured: the clones begin evenly spaced"),
+        ("numjobs=400\nfilename=x", "of more than 64 clones, all share one file"),
     ] {
         let text = format!("[a]\nsize=1g\n{options}\n");
         let import = read(&text, &Bench::default());

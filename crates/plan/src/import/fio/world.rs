@@ -24,6 +24,6 @@ pub trait World {
     /// How many processors are online \[`$ncpus`\].
     fn processors(&self) -> u64;
 
-    /// How long a job's own file is, where that can be told.
-    fn capacity(&self, target: &str) -> Option<Bytes>;
+    /// How long a job's own file is, where that can be told; `is_typed` says that the command line names it.
+    fn capacity(&self, target: &str, is_typed: bool) -> Option<Bytes>;
 }

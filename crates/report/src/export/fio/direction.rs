@@ -6,41 +6,42 @@ use measurement::{Flow, Measurement, TICK, Tick, TimesSum};
 use serde::Serialize;
 use stats::Histogram;
 
-use super::{Keys, Single};
+use super::{FioJob, Keys};
 
 /// The percentiles that fio prints unless told otherwise.
-const PERCENTILES: [f64; 17] =
+pub(super) const PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
 /// The requests of one kind.
 #[derive(Serialize)]
 pub(super) struct Direction {
-    io_bytes: u64,
-    io_kbytes: u64,
-    bw_bytes: u64,
-    bw: u64,
-    iops: f64,
-    runtime: u64,
-    total_ios: u64,
-    short_ios: u64,
-    drop_ios: u64,
-    slat_ns: Latency,
-    clat_ns: Latency,
-    lat_ns: Latency,
-    bw_min: u64,
-    bw_max: u64,
-    bw_agg: f64,
-    bw_mean: f64,
-    bw_dev: f64,
-    bw_samples: usize,
-    iops_min: u64,
-    iops_max: u64,
-    iops_mean: f64,
-    iops_stddev: f64,
-    iops_samples: usize,
+    pub(super) io_bytes: u64,
+    pub(super) io_kbytes: u64,
+    pub(super) bw_bytes: u64,
+    pub(super) bw: u64,
+    pub(super) iops: f64,
+    pub(super) runtime: u64,
+    pub(super) total_ios: u64,
+    pub(super) short_ios: u64,
+    pub(super) drop_ios: u64,
+    pub(super) slat_ns: Latency,
+    pub(super) clat_ns: Latency,
+    pub(super) lat_ns: Latency,
+    pub(super) bw_min: u64,
+    pub(super) bw_max: u64,
+    pub(super) bw_agg: f64,
+    pub(super) bw_mean: f64,
+    pub(super) bw_dev: f64,
+    pub(super) bw_samples: usize,
+    pub(super) iops_min: u64,
+    pub(super) iops_max: u64,
+    pub(super) iops_mean: f64,
+    pub(super) iops_stddev: f64,
+    pub(super) iops_samples: usize,
 }
 
 impl Direction {
-    pub(super) fn of(single: &Single, flow: &Flow, completed: impl Fn(&Tick) -> u64) -> Self {
+    pub(super) fn of(job: &FioJob, flow: &Flow, completed: impl Fn(&Tick) -> u64, plus: bool) -> Self {
+        let single = &job.single;
         let Measurement { elapsed, series, .. } = single.measurement;
         let seconds = if flow.requests > 0 { (elapsed.as_nanos() / TICK.as_nanos()) as usize } else { 0 };
         let iops: Vec<f64> = series.iter().take(seconds).map(|tick| completed(tick) as f64).collect();
@@ -63,7 +64,7 @@ impl Direction {
             short_ios: 0,
             drop_ios: 0,
             slat_ns: Latency::default(),
-            clat_ns: Latency::in_full(service),
+            clat_ns: Latency::in_full(service, job.percentiles(), plus),
             lat_ns: Latency::of(&flow.latency),
             bw_min: bw.min as u64,
             bw_max: bw.max as u64,
@@ -123,16 +124,16 @@ impl Samples {
 /// How long requests took, in nanoseconds; all zero where none was timed, as fio has it.
 #[derive(Default, Serialize)]
 pub(super) struct Latency {
-    min: u64,
-    max: u64,
-    mean: f64,
-    stddev: f64,
+    pub(super) min: u64,
+    pub(super) max: u64,
+    pub(super) mean: f64,
+    pub(super) stddev: f64,
     #[serde(rename = "N")]
-    count: u64,
+    pub(super) count: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    percentile: Option<Keys<String, u64>>,
+    pub(super) percentile: Option<Keys<String, u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    bins: Option<Keys<String, u64>>,
+    pub(super) bins: Option<Keys<String, u64>>,
 }
 
 impl Latency {
@@ -148,9 +149,10 @@ impl Latency {
         }
     }
 
-    /// With percentiles and the whole distribution, where there is one.
-    fn in_full(latency: &Histogram) -> Self {
-        Self { percentile: percentiles(latency), bins: bins(latency), ..Self::of(latency) }
+    /// With percentiles and, where `plus` says so, the whole distribution, where there is one.
+    fn in_full(latency: &Histogram, list: &[f64], plus: bool) -> Self {
+        let bins = if plus { bins(latency) } else { None };
+        Self { percentile: percentiles(latency, list), bins, ..Self::of(latency) }
     }
 }
 
@@ -159,9 +161,9 @@ fn of_sample(deviation: f64, count: u64) -> f64 {
     if count < 2 { 0.0 } else { deviation * (count as f64 / (count - 1) as f64).sqrt() }
 }
 
-fn percentiles(latency: &Histogram) -> Option<Keys<String, u64>> {
-    let of = |percent: f64| (format!("{percent:.6}"), latency.percentile(percent).as_nanos());
-    (!latency.is_empty()).then(|| Keys(PERCENTILES.map(of).to_vec()))
+fn percentiles(latency: &Histogram, list: &[f64]) -> Option<Keys<String, u64>> {
+    let of = |percent: &f64| (format!("{percent:.6}"), latency.percentile(*percent).as_nanos());
+    (!latency.is_empty()).then(|| Keys(list.iter().map(of).collect()))
 }
 
 /// The distribution in fio's classes, each by the latency in its middle.

@@ -64,6 +64,27 @@ impl<'a> Disk<'a> {
     }
 }
 
+impl Disk<'_> {
+    /// Its line below `Disk stats (read/write):`.
+    pub(super) fn line(&self) -> String {
+        let Self { name, read_ios, write_ios, read_merges, write_merges, read_ticks, write_ticks, in_queue, util } =
+            self;
+        format!(
+            "  {name}: ios={read_ios}/{write_ios}, merge={read_merges}/{write_merges}, \
+             ticks={read_ticks}/{write_ticks}, in_queue={in_queue}, util={util:3.2}%\n"
+        )
+    }
+
+    /// Its fields of terse output.
+    pub(super) fn terse(&self) -> String {
+        let Self { name, read_ios, write_ios, read_merges, write_merges, read_ticks, write_ticks, in_queue, util } =
+            self;
+        format!(
+            ";{name};{read_ios};{write_ios};{read_merges};{write_merges};{read_ticks};{write_ticks};{in_queue};{util:3.2}%"
+        )
+    }
+}
+
 /// How long requests took together.
 fn ticks(flow: &Flow) -> u64 {
     (flow.latency.mean() * flow.latency.count() as f64 / 1e6) as u64

@@ -4,7 +4,7 @@
 //!
 //! - `fio version` is `fio-3.33-assay-VERSION`, the form of fio's own development builds: tools that look for
 //!   the prefix or the number find the schema's, people find who measured;
-//! - all workers are one job, as with fio's `group_reporting`;
+//! - the workers of a job are one job, as with fio's `group_reporting`;
 //! - latency runs from submission to completion, so `clat_ns` and `lat_ns` are the same; with `rate_iops`, `lat_ns` runs
 //!   from when a request came, which fio's does not; `slat_ns` is of one submission in 64, which is a part of `clat_ns`;
 //! - `bw_*` and `iops_*` describe whole seconds of the series, for all workers together; where requests have
@@ -20,7 +20,10 @@
 
 mod direction;
 mod disk;
+mod normal;
+mod number;
 mod options;
+mod terse;
 
 use block::Nanos;
 use jiff::Timestamp;
@@ -28,9 +31,11 @@ use measurement::Measurement;
 use serde::{Serialize, Serializer};
 use stats::Histogram;
 
-use self::direction::{Direction, Latency};
+use self::direction::{Direction, Latency, PERCENTILES};
 use self::disk::Disk;
+pub use self::normal::normal;
 use self::options::{global, options};
+pub use self::terse::{VERSIONS as TERSE_VERSIONS, terse};
 use super::Single;
 
 /// What of a job fio counts and assay does not.
@@ -47,16 +52,54 @@ const EIO: i32 = 5;
 /// The lower ends of its classes of queue depths.
 const DEPTHS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 
-/// A measurement in fio's JSON schema; ends with a line feed.
-pub fn fio(single: &Single) -> String {
+/// One of the jobs that fio's output is about.
+#[derive(Clone, Debug)]
+pub struct FioJob<'a> {
+    /// Its measurement, and that of those whose figures are added to it.
+    pub single: Single<'a>,
+    /// Its group: those before a stonewall have a lower one.
+    pub group: usize,
+    /// Of how many clones the figures are.
+    pub members: u32,
+    /// What it is, where it says.
+    pub description: Option<&'a str>,
+    /// Its options as they were given; none for those that its workload comes to.
+    pub options: Option<Vec<(&'static str, String)>>,
+    /// The percentiles that it asks for; none for those that fio has by itself.
+    pub percentiles: Option<Vec<f64>>,
+}
+
+impl<'a> FioJob<'a> {
+    /// A job that is all there is.
+    pub fn alone(single: Single<'a>) -> Self {
+        let members = single.measurement.workload.workers;
+        Self { single, group: 0, members, description: None, options: None, percentiles: None }
+    }
+
+    fn percentiles(&self) -> &[f64] {
+        self.percentiles.as_deref().unwrap_or(&PERCENTILES)
+    }
+}
+
+/// The version that fio's documents have.
+fn version(single: &Single) -> String {
+    format!("fio-3.33-assay-{}", single.version)
+}
+
+/// Jobs in fio's JSON schema, with the whole distributions of their latencies where `plus` says so; ends with a line feed.
+///
+/// # Panics
+/// If there are no jobs.
+pub fn fio(jobs: &[FioJob], plus: bool) -> String {
+    let single = &jobs[0].single;
     let document = Document {
-        fio_version: format!("fio-3.33-assay-{}", single.version),
+        fio_version: version(single),
         timestamp: single.timestamp_ms.div_euclid(1000),
         timestamp_ms: single.timestamp_ms,
         time: time(single.timestamp_ms),
         global_options: global(single),
-        jobs: [Job::of(single)],
-        disk_util: Disk::of(single),
+        jobs: jobs.iter().map(|job| Job::of(job, plus)).collect(),
+        disk_util: if jobs.len() == 1 { Disk::of(single) } else { Vec::new() },
         assay: Ours {
             seed: single.seed.to_string(),
             clock: single.clock(),
@@ -90,7 +133,7 @@ struct Document<'a> {
     time: String,
     #[serde(rename = "global options")]
     global_options: Keys<&'static str, String>,
-    jobs: [Job<'a>; 1],
+    jobs: Vec<Job<'a>>,
     disk_util: Vec<Disk<'a>>,
     assay: Ours<'a>,
 }
@@ -107,7 +150,9 @@ struct Ours<'a> {
 #[derive(Serialize)]
 struct Job<'a> {
     jobname: &'a str,
-    groupid: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    desc: Option<&'a str>,
+    groupid: usize,
     error: i32,
     eta: u32,
     elapsed: u64,
@@ -141,10 +186,11 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    fn of(single: &Single<'a>) -> Self {
+    fn of(job: &FioJob<'a>, plus: bool) -> Self {
+        let single = &job.single;
         let Measurement { workload, elapsed, read, write, trim, flush, cpu, failures, .. } = single.measurement;
         let first_error = failures.iter().next().map(|failure| failure.errno.unwrap_or(EIO));
-        let busy = elapsed.as_secs_f64() * f64::from(workload.workers);
+        let busy = elapsed.as_secs_f64() * f64::from(job.members);
         let percent = |time: Nanos| if busy > 0.0 { 100.0 * time.as_secs_f64() / busy } else { 0.0 };
         let cpu = cpu.clone().unwrap_or_default();
         let submission = cpu.submission.unwrap_or_default();
@@ -152,16 +198,17 @@ impl<'a> Job<'a> {
         let nanosecond = Nanos::from_nanos(1);
         Self {
             jobname: single.name,
-            groupid: 0,
+            desc: job.description,
+            groupid: job.group,
             error: first_error.unwrap_or(0),
             eta: 0,
             elapsed: (*elapsed + workload.ramp).as_nanos().div_ceil(1_000_000_000),
-            options: options(single),
-            read: Direction::of(single, read, |tick| tick.reads).submitted_in(&submission.read),
-            write: Direction::of(single, write, |tick| tick.writes).submitted_in(&submission.write),
-            trim: Direction::of(single, trim, |tick| tick.trims).submitted_in(&submission.trim),
+            options: job.options.clone().map_or_else(|| options(single), Keys),
+            read: Direction::of(job, read, |tick| tick.reads, plus).submitted_in(&submission.read),
+            write: Direction::of(job, write, |tick| tick.writes, plus).submitted_in(&submission.write),
+            trim: Direction::of(job, trim, |tick| tick.trims, plus).submitted_in(&submission.trim),
             sync: Sync { total_ios: flush.requests, lat_ns: Latency::of(&flush.latency) },
-            job_runtime: elapsed.times(u64::from(workload.workers)).as_nanos() / 1_000_000,
+            job_runtime: elapsed.times(u64::from(job.members)).as_nanos() / 1_000_000,
             usr_cpu: percent(cpu.user),
             sys_cpu: percent(cpu.system),
             ctx: cpu.switches_voluntary + cpu.switches_involuntary,
@@ -232,7 +279,7 @@ mod tests {
     use super::*;
 
     fn document(measurement: &Measurement) -> Value {
-        serde_json::from_str(&fio(&single(measurement))).unwrap()
+        serde_json::from_str(&fio(&[FioJob::alone(single(measurement))], true)).unwrap()
     }
 
     #[test]
@@ -304,7 +351,7 @@ mod tests {
         let simulated = Measurement { clock: Clock::Virtual, ..mixed() };
         let single = Single { target: "sim:x25-m", ..single(&simulated) };
         let disks = |single: &Single| -> Value {
-            let document: Value = serde_json::from_str(&fio(single)).unwrap();
+            let document: Value = serde_json::from_str(&fio(&[FioJob::alone(*single)], true)).unwrap();
             document["disk_util"].clone()
         };
         let disk = &disks(&single)[0];
@@ -324,7 +371,7 @@ mod tests {
     fn only_a_real_target_has_a_page_cache_to_go_around() {
         let (real, simulated) = (mixed(), Measurement { clock: Clock::Virtual, ..mixed() });
         let direct = |single: &Single| {
-            let document: Value = serde_json::from_str(&fio(single)).unwrap();
+            let document: Value = serde_json::from_str(&fio(&[FioJob::alone(*single)], true)).unwrap();
             document["jobs"][0]["job options"]["direct"].clone()
         };
         assert_eq!(direct(&single(&real)), "1");

@@ -1,0 +1,267 @@
+//! `assay fio`, and `assay run` with a command line or a job file of fio's.
+
+use std::borrow::Cow;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode;
+
+use block::Seed;
+use clap::ValueEnum;
+use engine::Measurement;
+use lab::import::Import;
+use lab::import::fio::ImportedJob;
+use report::export::{self, FioJob, Single, TERSE_VERSIONS};
+use store::Store;
+
+use super::jobs::{self, JobsResult, JobsRun};
+use super::run::{self, Arguments, RunFormat};
+use crate::color;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::fio_line::FioLine;
+use crate::outputs;
+use crate::run_request::judge;
+use crate::terminal::say;
+
+/// How fio ends where anything went wrong.
+const FIO_FAILED: u8 = 1;
+
+/// What fio can print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FioFormat {
+    Normal,
+    Terse(u8),
+    Json { plus: bool },
+}
+
+/// Runs the jobs and prints what came of them.
+pub fn run(line: &FioLine, arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Failure>) -> ExitCode {
+    let is_color = color(std::io::stderr().is_terminal());
+    let done = Wanted::of(line).and_then(|wanted| carry_out(line, &wanted, arguments, open_store));
+    let (failure, is_told) = match done {
+        Ok(Ok(())) => return Exit::Done.into(),
+        // The document tells it too, so that there is no other.
+        Ok(Err(failure)) => (failure, true),
+        Err(failure) => (failure, false),
+    };
+    let as_document = !line.is_fio && !is_told && matches!(arguments.format, RunFormat::Json | RunFormat::Fio);
+    let ended = if is_told { failure.tell(is_color) } else { run::tell(&failure, as_document) };
+    if line.is_fio && !failure.is_interruption() { FIO_FAILED.into() } else { ended }
+}
+
+/// What the command line asks of the program.
+struct Wanted<'l> {
+    /// What to print, in fio's formats; none for one of assay's.
+    formats: Vec<FioFormat>,
+    /// The one of assay's, where it is asked for by fio's option.
+    own: Option<RunFormat>,
+    output: Option<&'l Path>,
+}
+
+impl<'l> Wanted<'l> {
+    fn of(line: &'l FioLine) -> Result<Self, Failure> {
+        let mut terse = 3;
+        let mut names: Vec<&str> = Vec::new();
+        let mut output = None;
+        for option in &line.line.program {
+            match option.name {
+                "output" => output = Some(Path::new(&option.value)),
+                "output-format" => names = option.value.split(',').collect(),
+                "minimal" => names = vec!["terse"],
+                "append-terse" => names.extend(["normal", "terse"]),
+                "terse-version" => terse = version(&option.value)?,
+                _ => {}
+            }
+        }
+        if names.is_empty() && line.is_fio {
+            names.push("normal");
+        }
+        // Of the names that both have, fio's are meant.
+        let own = match names[..] {
+            [only] if format(only, terse).is_err() => RunFormat::from_str(only, true).ok(),
+            _ => None,
+        };
+        names.retain(|_| own.is_none());
+        let mut formats = names.into_iter().map(|name| format(name, terse)).collect::<Result<Vec<_>, _>>()?;
+        formats.sort_by_key(|format| match format {
+            FioFormat::Normal => 0,
+            FioFormat::Terse(_) => 1,
+            FioFormat::Json { .. } => 2,
+        });
+        formats.dedup();
+        Ok(Self { formats, own, output })
+    }
+}
+
+fn version(text: &str) -> Result<u8, Failure> {
+    let (least, most) = (TERSE_VERSIONS.start(), TERSE_VERSIONS.end());
+    let version = text.parse().ok().filter(|version| TERSE_VERSIONS.contains(version));
+    version.ok_or_else(|| Failure::usage(format!("`{text}` is no version of the terse format; give {least} to {most}")))
+}
+
+fn format(name: &str, terse: u8) -> Result<FioFormat, Failure> {
+    Ok(match name {
+        "normal" => FioFormat::Normal,
+        "terse" | "minimal" => FioFormat::Terse(terse),
+        "json" => FioFormat::Json { plus: false },
+        "json+" => FioFormat::Json { plus: true },
+        _ => {
+            return Err(Failure::usage(format!(
+                "`{name}` is none of fio's output formats; use normal, terse, json or json+, or --format for those of assay"
+            )));
+        }
+    })
+}
+
+/// Does what is asked; whether all requests were done in full.
+fn carry_out(
+    line: &FioLine,
+    wanted: &Wanted,
+    arguments: &Arguments,
+    open_store: impl FnOnce() -> Result<Store, Failure>,
+) -> Result<Result<(), Failure>, Failure> {
+    if line.line.asks("version") {
+        return say(&format!("fio-3.33-assay-{}\n", env!("CARGO_PKG_VERSION"))).map(Ok);
+    }
+    let only_looks = ["parse-only", "showcmd"].iter().any(|option| line.line.asks(option));
+    if only_looks && !line.line.has_jobs() {
+        return Ok(Ok(()));
+    }
+    let asked = JobsRun {
+        line: &line.line,
+        target: arguments.target.as_deref(),
+        reading: &arguments.reading,
+        log_dir: arguments.log_dir.as_deref(),
+        real: &arguments.real,
+        power: &arguments.power,
+        seed: Seed::new(arguments.seed),
+        record: arguments.record.record.as_deref(),
+    };
+    let import = jobs::read(&asked)?;
+    if line.line.asks("warnings-fatal") && !import.notices.is_empty() {
+        return Err(Failure::usage("the warnings above are fatal, as --warnings-fatal asks"));
+    }
+    if let Some(job) = import.jobs().find(|job| line.line.asks("readonly") && job.workload.changes_data()) {
+        return Err(Failure::usage(format!("job `{}` writes, and --readonly allows reading alone", job.fio_name())));
+    }
+    if line.line.asks("showcmd") {
+        return say(&command(&import)).map(Ok);
+    }
+    if line.line.asks("parse-only") {
+        return Ok(Ok(()));
+    }
+    let is_single = import.jobs().count() == 1;
+    let is_own = wanted.formats.is_empty();
+    let own = wanted.own.unwrap_or(arguments.format);
+    if is_own && !is_single && !matches!(own, RunFormat::Text | RunFormat::Fio) {
+        return Err(Failure::usage(format!(
+            "{} has {} jobs, and --format prints one; pick it with --section NAME, or leave --format out",
+            line.line.name(),
+            import.jobs().count()
+        )));
+    }
+    if let Some(path) = wanted.output {
+        outputs::at(path)?;
+    }
+    let done = jobs::measure(&asked, import, open_store()?)?;
+    let text = match own {
+        _ if !is_own => printed(&done, &wanted.formats),
+        RunFormat::Fio => printed(&done, &[FioFormat::Json { plus: true }]),
+        RunFormat::Text if !is_single => jobs::show(&done).map(|()| String::new())?,
+        format => {
+            let job = done.import.jobs().next().expect("a job was run");
+            let name = arguments.name.as_deref().unwrap_or(&job.name);
+            run::document(format, name, None, done.direct, &done.outcome)?
+        }
+    };
+    match wanted.output {
+        Some(path) => outputs::write(path, text.as_bytes())?,
+        None => say(&text)?,
+    }
+    Ok(judge(&done.outcome))
+}
+
+/// Each job as a command line, as fio's `--showcmd` has them.
+fn command(import: &Import) -> String {
+    let word = |(name, value): (&str, &str)| match value {
+        "" => format!("--{name}"),
+        value => format!("--{name}={value}"),
+    };
+    let job = |job: &ImportedJob| {
+        let words = job.options().map(word).collect::<Vec<_>>().join(" ");
+        format!("--name={} {words}", job.fio_name())
+    };
+    let mut jobs: Vec<String> = import.jobs().map(job).collect();
+    jobs.dedup();
+    format!("fio {}\n", jobs.join(" "))
+}
+
+/// What came of the jobs in fio's formats, one behind the other.
+fn printed(done: &JobsResult, formats: &[FioFormat]) -> String {
+    let findings: Vec<String> = done.outcome.findings.iter().map(|finding| finding.text.clone()).collect();
+    let reported = reported(done);
+    let jobs: Vec<FioJob> = reported
+        .iter()
+        .map(|Reported { job, group, members, measurement }| FioJob {
+            single: Single {
+                name: job.fio_name(),
+                target: &job.file,
+                version: &done.outcome.run.version,
+                timestamp_ms: done.outcome.run.started_ms,
+                seed: done.outcome.run.seed,
+                direct: done.direct,
+                measurement,
+                findings: &findings,
+            },
+            group: *group,
+            members: *members,
+            description: job.about.as_deref(),
+            options: Some(options(job)),
+            percentiles: job.percentiles(),
+        })
+        .collect();
+    if jobs.is_empty() {
+        return String::new();
+    }
+    let one = |format: &FioFormat| match format {
+        FioFormat::Normal => export::normal(&jobs),
+        FioFormat::Terse(version) => export::terse(&jobs, *version),
+        FioFormat::Json { plus } => export::fio(&jobs, *plus),
+    };
+    formats.iter().map(one).collect()
+}
+
+/// The options of a job as they were given, its name first.
+fn options(job: &ImportedJob) -> Vec<(&'static str, String)> {
+    let given = job.options().filter(|(name, _)| *name != "name").map(|(name, value)| (name, value.to_owned()));
+    std::iter::once(("name", job.fio_name().to_owned())).chain(given).collect()
+}
+
+/// A job with figures of its own, which may be those of others too.
+struct Reported<'a> {
+    job: &'a ImportedJob,
+    group: usize,
+    members: u32,
+    measurement: Cow<'a, Measurement>,
+}
+
+/// The jobs in their order with what was measured, those together that ask for the figures of their group.
+fn reported(done: &JobsResult) -> Vec<Reported<'_>> {
+    let points = done.outcome.steps.iter().flat_map(|step| &step.points);
+    let mut measured = points.filter_map(|point| point.measurements().next());
+    let mut all: Vec<Reported> = Vec::new();
+    for (group, jobs) in done.import.groups.iter().enumerate() {
+        for job in &jobs.jobs {
+            let Some(measurement) = measured.next() else { return all };
+            let members = job.workload.workers;
+            match all.last_mut() {
+                Some(last) if last.group == group && last.job.is_reported_by_group() && job.is_reported_by_group() => {
+                    last.members += members;
+                    last.measurement.to_mut().merge(measurement);
+                }
+                _ => all.push(Reported { job, group, members, measurement: Cow::Borrowed(measurement) }),
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,220 @@
+//! fio's command lines, run as they are.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{Place, skip, tool};
+
+/// A short line that any fio takes.
+const LINE: [&str; 8] = [
+    "--name=short",
+    "--filename=f",
+    "--size=2m",
+    "--rw=randrw",
+    "--bs=4k",
+    "--ioengine=psync",
+    "--number_ios=300",
+    "--randseed=7",
+];
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in: {text}"))
+}
+
+/// What fio itself prints for these words, in a place of its own; none where it is not installed.
+fn fios(words: &[&str]) -> Option<String> {
+    let place = Place::new();
+    tool("fio")?;
+    let done = Command::new("fio").args(words).current_dir(place.path(".")).output().unwrap();
+    assert!(done.status.success(), "fio {words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    Some(String::from_utf8(done.stdout).unwrap())
+}
+
+/// What stands at the beginning of each line, without its figures; lines that are there only for some latencies left out.
+fn skeleton(text: &str) -> Vec<String> {
+    let is_kept = |line: &&str| !line.starts_with("  lat (") && !line.contains("slat") && !line.starts_with("     |");
+    let head = |line: &str| {
+        let head: String = line.chars().take_while(|c| !c.is_ascii_digit() && *c != '(').collect();
+        head.trim_end().to_owned()
+    };
+    let until = text.split("\nDisk stats").next().unwrap();
+    let lines = until.lines().filter(is_kept).map(head).filter(|line| !line.is_empty());
+    // What fio says while it makes the file, and whether it runs threads.
+    lines.filter(|line| line != "short: Laying out IO file").map(|line| line.replace("fio-", "")).collect()
+}
+
+#[test]
+fn normal_output_has_the_lines_that_fio_prints() {
+    let ours = Place::new().succeeds(&[&["fio"], &LINE[..]].concat());
+    for wanted in
+        ["short: (groupid=0, jobs=1): err= 0: pid=", "  read: IOPS=", " 99.00th=[", "issued rwts: total=", "READ: bw="]
+    {
+        assert!(ours.contains(wanted), "{wanted} is not in {ours}");
+    }
+    let Some(theirs) = fios(&LINE) else { return skip("fio is not installed") };
+    let without_samples = |text: &str| {
+        skeleton(text)
+            .into_iter()
+            .filter(|line| !line.starts_with("   bw") && !line.starts_with("   iops"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(without_samples(&ours), without_samples(&theirs), "{ours}\n{theirs}");
+}
+
+#[test]
+fn terse_output_has_as_many_fields_as_fio_s() {
+    let place = Place::new();
+    for version in ["2", "3", "4", "5"] {
+        let words = [&LINE[..], &["--minimal", "--terse-version", version]].concat();
+        let ours = place.succeeds(&[&["fio"], &words[..]].concat());
+        let fields: Vec<&str> = ours.trim_end().split(';').collect();
+        assert_eq!(fields[0], version);
+        let Some(theirs) = fios(&words) else { return skip("fio is not installed") };
+        let theirs: Vec<&str> = theirs.lines().last().unwrap().split(';').collect();
+        // Behind these fio has nine for each disk.
+        let disks = (theirs.len() - fields.len()) % 9;
+        assert!(fields.len() <= theirs.len() && disks == 0, "{} and {} fields:\n{ours}", fields.len(), theirs.len());
+        let kinds = |fields: &[&str]| fields.iter().map(|field| field.contains('%')).collect::<Vec<_>>();
+        assert_eq!(kinds(&fields), kinds(&theirs[..fields.len()]), "version {version}");
+    }
+}
+
+#[test]
+fn json_has_fio_s_keys_and_json_plus_the_bins() {
+    let place = Place::new();
+    for format in ["json", "json+"] {
+        let option = format!("--output-format={format}");
+        let words = [&LINE[..], &[option.as_str()]].concat();
+        let ours = json(&place.succeeds(&[&["fio"], &words[..]].concat()));
+        let bins = ours["jobs"][0]["read"]["clat_ns"].get("bins").is_some();
+        assert_eq!(bins, format == "json+");
+        assert_eq!(ours["jobs"][0]["job options"]["number_ios"], "300");
+        let Some(theirs) = fios(&words) else { return skip("fio is not installed") };
+        let theirs = json(&theirs);
+        for part in ["read", "write", "sync"] {
+            for key in theirs["jobs"][0][part].as_object().unwrap().keys() {
+                assert!(ours["jobs"][0][part].get(key).is_some(), "{part} has no {key}");
+            }
+        }
+        for key in theirs["jobs"][0].as_object().unwrap().keys() {
+            assert!(ours["jobs"][0].get(key).is_some(), "a job has no {key}");
+        }
+    }
+}
+
+#[test]
+fn several_jobs_and_clones_have_files_and_figures_of_their_own() {
+    let place = Place::new();
+    let words =
+        ["--size=1m", "--bs=64k", "--rw=write", "--name=one", "--numjobs=2", "--name=two", "--output-format=json"];
+    let document = json(&place.succeeds(&[&["fio"], &words[..]].concat()));
+    let jobs = document["jobs"].as_array().unwrap();
+    let told: Vec<_> = jobs
+        .iter()
+        .map(|job| (job["jobname"].as_str().unwrap(), job["write"]["total_ios"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(told, [("one", 16), ("one", 16), ("two", 16)]);
+    for file in ["one.0.0", "one.1.0", "two.0.0"] {
+        assert_eq!(std::fs::metadata(place.path(file)).unwrap().len(), 1 << 20, "{file}");
+    }
+    let grouped = json(&place.succeeds(&[&["fio"], &words[..], &["--group_reporting"]].concat()));
+    let of_last = grouped["jobs"].as_array().unwrap().last().unwrap();
+    assert_eq!(of_last["jobname"], "two");
+    let together = [
+        "--group_reporting",
+        "--size=1m",
+        "--bs=64k",
+        "--rw=write",
+        "--name=one",
+        "--numjobs=2",
+        "--name=two",
+        "--output-format=json",
+    ];
+    let grouped = json(&place.succeeds(&[&["fio"], &together[..]].concat()));
+    assert_eq!(
+        (grouped["jobs"].as_array().unwrap().len(), &grouped["jobs"][0]["write"]["total_ios"]),
+        (1, &Value::from(48))
+    );
+}
+
+#[test]
+fn assay_run_takes_the_same_line_and_prints_its_own() {
+    let place = Place::new();
+    let text = place.succeeds(&[&["run"], &LINE[..], &["-group_reporting", "--thread"]].concat());
+    assert!(!text.contains("IO depths") && text.contains("random"), "{text}");
+    let document = json(&place.succeeds(&[&["run"], &LINE[..], &["--thread", "--format=json"]].concat()));
+    assert_eq!(document["job"], "short");
+    let fio = json(&place.succeeds(&[&["run"], &LINE[..], &["--output-format=json"]].concat()));
+    assert_eq!(fio["jobs"][0]["jobname"], "short", "fio's own document where fio's own option asks for it");
+    std::fs::write(place.path("job.ini"), "; a job\n[reads]\nrw=randread\n").unwrap();
+    let by_file = json(&place.succeeds(&["run", "job.ini", "--size=1m", "--bs=16k", "--output-format=json"]));
+    assert_eq!(by_file["jobs"][0]["read"]["total_ios"], 64);
+}
+
+#[test]
+fn a_simulated_drive_is_named_by_itself_or_as_the_file() {
+    let place = Place::new();
+    let of = |words: &[&str]| {
+        json(&place.succeeds(&[&["fio"], words, &["--output-format=json"]].concat()))["jobs"][0]["read"]["total_ios"]
+            .clone()
+    };
+    let job = ["--name=a", "--rw=randread", "--number_ios=1000", "--iodepth=4", "--ioengine=libaio", "--direct=1"];
+    assert_eq!(of(&[&["sim:x25-m"], &job[..]].concat()), 1000);
+    assert_eq!(of(&[&job[..], &["--filename=sim:x25-m"]].concat()), 1000);
+}
+
+#[test]
+fn a_line_that_would_overwrite_data_is_refused_with_the_option_to_add() {
+    let place = Place::new();
+    std::fs::write(place.path("mine"), vec![7; 1 << 20]).unwrap();
+    let line = ["fio", "--name=a", "--filename=mine", "--rw=write", "--size=1m", "--bs=64k"];
+    let said = place.assay(&line);
+    assert_eq!(said.code, Some(1), "as fio ends for all that fails");
+    assert!(said.stderr.contains("--overwrite"), "{}", said.stderr);
+    assert!(std::fs::read(place.path("mine")).unwrap().iter().all(|byte| *byte == 7));
+    place.succeeds(&[&line[..], &["--overwrite"]].concat());
+    assert_eq!(place.assay(&[&["run"], &line[1..]].concat()).code, Some(2), "assay run has codes of its own");
+}
+
+#[test]
+fn what_a_job_file_names_is_not_what_the_command_line_names() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("jobs")).unwrap();
+    std::fs::write(place.path("jobs/a.fio"), "[a]\nfilename=../outside\nsize=1m\nrw=write\nbs=64k\n").unwrap();
+    let said = place.assay(&["fio", "jobs/a.fio"]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.stderr.contains("chooses no device and no file outside its own folder"), "{}", said.stderr);
+    assert!(!place.path("outside").exists());
+    let by_line = place.assay(&["fio", "--name=a", "--filename=outside", "--size=1m", "--rw=write", "--bs=64k"]);
+    assert_eq!(by_line.code, Some(0), "{}", by_line.stderr);
+}
+
+#[test]
+fn what_only_looks_runs_nothing() {
+    let place = Place::new();
+    let nothing = |words: &[&str]| {
+        let out = place.succeeds(&[&["fio"], &LINE[..], words].concat());
+        assert!(!place.path("f").exists() && !place.store().exists(), "{words:?}");
+        out
+    };
+    assert_eq!(nothing(&["--parse-only"]), "");
+    let shown = nothing(&["--showcmd"]);
+    assert!(shown.starts_with("fio --name=short ") && shown.contains("--rw=randrw"), "{shown}");
+    assert!(nothing(&["--version"]).starts_with("fio-3.33-assay-"));
+    let said = place.assay(&[&["fio"], &LINE[..], &["--readonly"]].concat());
+    assert_eq!(said.code, Some(1));
+    assert!(said.stderr.contains("--readonly allows reading alone"), "{}", said.stderr);
+}
+
+#[test]
+fn the_output_goes_where_it_is_asked_to() {
+    let place = Place::new();
+    let out = place.succeeds(&[&["fio"], &LINE[..], &["--output=o.txt", "--output-format=normal,json"]].concat());
+    assert_eq!(out, "");
+    let written = std::fs::read_to_string(place.path("o.txt")).unwrap();
+    assert!(written.contains("IO depths") && written.contains("\"jobs\":"), "{written}");
+    std::fs::write(place.path("mine.txt"), "mine").unwrap();
+    let said = place.assay(&[&["fio"], &LINE[..], &["--output=mine.txt"]].concat());
+    assert!(said.code == Some(1) && said.stderr.contains("--force"), "{}", said.stderr);
+}
