@@ -143,7 +143,8 @@ fn a_host_memory_buffer_spares_reads_of_the_map() {
     assert!((9_880..9_950).contains(&all), "{all} of 10,000");
     let spec = *without.spec();
     let page = Bytes::from_kib(4);
-    let from_flash = spec.nand.read + spec.nand.channel.time_for(page);
+    let decode = spec.behaviour.errors.map_or(Nanos::ZERO, |errors| errors.decode);
+    let from_flash = spec.nand.read + spec.nand.channel.time_for(page) + decode;
     let from_host = Nanos::from_nanos(900) + spec.link.rate.time_for(page);
     let expected = (from_flash - from_host).as_nanos() * 992 / 1_000;
     let lost = (slow - quick).as_nanos();
