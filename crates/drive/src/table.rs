@@ -48,7 +48,7 @@ impl<T: Number> Table<T> {
     #[inline]
     pub fn call(&self, index: usize) {
         let numbers: &[T] = self;
-        prefetch_index(&numbers, index);
+        prefetch_index(numbers, index);
     }
 
     /// Makes all of them zero and gives their memory back.

@@ -158,7 +158,7 @@ impl PcmDrive {
     fn place_of(&self, access: u64) -> u64 {
         let shift = self.line_shift();
         let line = access >> shift;
-        self.levelling.place_of(line) << shift | access - (line << shift)
+        (self.levelling.place_of(line) << shift) | (access - (line << shift))
     }
 
     #[inline]

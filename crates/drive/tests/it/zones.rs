@@ -265,7 +265,10 @@ fn times_are_those_of_the_parts() {
     drive.submit(later, Tag(0), Request::new(Op::Read, Lba::new(0), 8));
     let read = drive.complete(Nanos::MAX).unwrap().at - later;
     // The first page of a word line is sensed in 86 % of 58 us; 8 us on the channel.
-    assert!((us(50 + 8 + 6)..us(50 + 8 + 6 + 12)).contains(&read), "{read}: sensing, channel, command, decoding and link");
+    assert!(
+        (us(50 + 8 + 6)..us(50 + 8 + 6 + 12)).contains(&read),
+        "{read}: sensing, channel, command, decoding and link"
+    );
     let (_, reset) = ask(&mut drive, Op::Zone(ZoneAction::Reset), 0, 0);
     assert!((us(12_000)..us(12_050)).contains(&reset), "{reset}");
     let (_, nothing) = ask(&mut drive, Op::Zone(ZoneAction::Reset), 0, 0);

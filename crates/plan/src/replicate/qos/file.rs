@@ -263,11 +263,10 @@ impl GroupFile {
         for draft in points {
             let measure = draft.measure.map(|measure| {
                 let place = group.measures.iter().position(|known| known.is_like(&measure));
-                let place = place.unwrap_or_else(|| {
+                place.unwrap_or_else(|| {
                     group.measures.push(measure.clone());
                     group.measures.len() - 1
-                });
-                place
+                })
             });
             group.points.push(QosPoint { measure, ..draft.point });
         }

@@ -237,10 +237,12 @@ fn shares(text: &mut String, name: &str, Keys(shares): &Keys<String, f64>) {
     let _ = writeln!(text, "{name}: {}", shares.join(", "));
 }
 
+type Pick = for<'j> fn(&'j Job<'_>) -> &'j Direction;
+
 /// What the jobs of a group did together.
 fn of_group(text: &mut String, group: usize, jobs: &[Job]) {
     let _ = writeln!(text, "\nRun status group {group} (all jobs):");
-    let pick: [(&str, for<'j> fn(&'j Job<'_>) -> &'j Direction); 3] =
+    let pick: [(&str, Pick); 3] =
         [("   READ", |job| &job.read), ("  WRITE", |job| &job.write), ("   TRIM", |job| &job.trim)];
     for (name, of) in pick {
         let there = || jobs.iter().map(of).filter(|direction| direction.total_ios > 0);
