@@ -150,7 +150,7 @@ fn is_for_files_and_devices(line: &str) -> bool {
     let is_foreign =
         |name: &&str| line.contains(&format!("ioengine={name}")) || line.contains(&format!("ioengine {name}"));
     let alone = ["--server", "--client", "--profile", "--cmdhelp", "--enghelp", "--merge_blktrace"];
-    !foreign.iter().any(|name| is_foreign(name)) && !alone.iter().any(|option| line.contains(option))
+    !foreign.iter().any(is_foreign) && !alone.iter().any(|option| line.contains(option))
 }
 
 #[test]
