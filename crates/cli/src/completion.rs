@@ -97,7 +97,7 @@ fn with_names(command: Command) -> Command {
         .mut_subcommand("fault", |fault| offer(fault, "device", attached))
         .mut_subcommand("config", |config| offer(config, "command", move || words(&commands)))
         .mut_subcommand("attach", |attach| offer(attach, "drive", drives))
-        .mut_subcommand("calibrate", |calibrate| offer(offer(calibrate, "drive", drives), "figures", reviews))
+        .mut_subcommand("calibrate", |calibrate| offer(offer(calibrate, "drives", drives), "figures", reviews))
         .mut_subcommand("replicate", |replicate| offer(replicate, "reviews", reviews))
         .mut_subcommand("drives", |listed| of_drives("smart", of_drives("show", listed)))
         .mut_subcommand("plans", |listed| listed.mut_subcommand("show", |show| offer(show, "name", plans)));

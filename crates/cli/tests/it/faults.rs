@@ -65,7 +65,6 @@ fn what_cannot_be_verified_is_refused_before_anything_is_touched() {
         (and(&["--verify_only", "--runtime=1s"]), "excludes runtime"),
         (vec!["run", "./new.bin", "--rw=write", "--size=1m", "--verify_only"], "verify, which is off"),
         (vec!["run", "./new.bin", "--rw=write", "--size=1m", "--verify=md5"], "none, 0, null, crc32c"),
-        (vec!["run", "--rw=write", "--size=1m", "--on-error=count"], "is for files and devices"),
     ] {
         let said = place.refuses(&arguments);
         assert!(said.contains(words), "{arguments:?}: {said}");

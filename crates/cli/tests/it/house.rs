@@ -19,7 +19,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
     ("measurement", &["block", "stats", "workload", "drive", "host"]),
     ("engine", &["block", "stats", "workload", "drive", "host", "measurement"]),
     ("store", &["block", "stats", "workload", "drive", "host", "measurement"]),
-    ("attach", &["block", "stats", "drive", "host", "engine"]),
+    ("attach", &["block", "stats", "workload", "drive", "host", "engine"]),
     ("plan", &["block", "stats", "workload", "drive", "host", "measurement"]),
     ("trial", &["block", "stats", "workload", "drive", "host", "measurement", "engine", "attach", "plan"]),
     ("lab", &["block", "stats", "workload", "drive", "host", "engine", "store", "attach", "plan", "trial"]),

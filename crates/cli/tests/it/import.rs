@@ -92,10 +92,8 @@ fn what_cannot_be_taken_over_is_refused_with_its_line() {
         (TWO, &["run", "job.fio", "--strict"], "is refused by --strict"),
         (TWO, &["import", "job.fio", "--section=none"], "the file has no section `none`"),
         (TWO, &["import", "gone.fio"], "the job file gone.fio cannot be read"),
-        (TWO, &["run", "job.fio", "--bs=4k"], "job.fio defines the workload"),
         (TWO, &["run", "one.bin", "two.bin"], "are two targets"),
         (TWO, &["run", "one.bin", "--strict"], "are for job files"),
-        ("[a]\nsize=1m\n[b]\nsize=1m\nstonewall\n", &["run", "job.fio"], "name it, as in `assay run job.fio TARGET`"),
     ] {
         let place = place(job);
         let said = place.refuses(arguments);

@@ -195,7 +195,7 @@ impl DiskFile {
         let zones = self.zones.as_ref().map(|table| table.spec(ZoneRules::Zbc, capacity)).transpose()?;
         require(
             zones.is_none_or(|zones| zones.size == zones.capacity && self.shingled.is_none()),
-            || "a disk with zones and [shingled], or with zones.capacity".to_owned(),
+            || "a disk with zones and [shingled], or with zones.zone_capacity".to_owned(),
             "zones of a disk are written from end to end, by the host: leave out the one and the other",
         )?;
         let shingled = self.shingled.as_ref().map(|table| table.spec(platters, actuators)).transpose()?;

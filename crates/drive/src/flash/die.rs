@@ -294,7 +294,7 @@ mod tests {
             .map(|number| {
                 let mut die = Die::new(0, 0, true);
                 die.note(Nanos::ZERO, OperationKind::Program, Nanos::ZERO, us(100_000), false);
-                let ready = us(number);
+                let ready = us(number + 1);
                 (die.turn(&spec, &mut draws, ready).start - ready).as_nanos() - 20_000
             })
             .collect();

@@ -15,14 +15,18 @@ pub struct ChoreSpec {
     pub every: Option<Nanos>,
     /// How long it takes, in the mean.
     pub length: Nanos,
-    /// How much longer for each mebibyte that the host has written since the last one. What this comes to is done beside
-    /// writes that are paced, which then do not wait for it.
+    /// How much longer for each mebibyte that the host has written since the last one. Of each write 4 KiB count at most: it
+    /// changes one place of the map, however long it is. What this comes to is done beside writes that are paced, which then
+    /// do not wait for it.
     pub length_per_mib: Nanos,
     /// The standard deviation of that, in millionths of it.
     pub deviation: u32,
     /// For how much of it reads wait as well as writes, in millionths.
     pub reads_held: u32,
 }
+
+/// How much of one write changes the map in a place of its own.
+const CHANGED_MAX: Bytes = Bytes::from_kib(4);
 
 /// Chores that a drive may have.
 pub const CHORES: usize = 3;
@@ -40,6 +44,8 @@ struct Chore {
     length: Spread,
     /// What the host wrote since the last one began.
     written: Bytes,
+    /// As much of that as changed the map in places of their own.
+    changed: Bytes,
     /// When the next one begins, if that is a matter of time.
     timer: Periodic,
     /// When the last one is over.
@@ -56,6 +62,7 @@ impl Housekeeping {
             timer: Periodic::new(spec.every, draws.draw()),
             length: Spread::new(u64::from(spec.deviation)),
             written: Bytes::ZERO,
+            changed: Bytes::ZERO,
             until: Nanos::ZERO,
             reads_until: Nanos::ZERO,
             spec,
@@ -80,6 +87,7 @@ impl Housekeeping {
             }
             if op == Op::Write {
                 chore.written += bytes;
+                chore.changed += bytes.min(CHANGED_MAX);
                 if let Some(each) = chore.spec.written.filter(|&each| chore.written >= each) {
                     chore.hold(now.max(chore.until), &mut self.draws, is_paced);
                     chore.written = Bytes::new(chore.written.get() % each.get().max(1));
@@ -99,8 +107,9 @@ impl Housekeeping {
 impl Chore {
     /// Has commands wait for one that begins at `from`.
     fn hold(&mut self, from: Nanos, draws: &mut Draws, is_paced: bool) {
-        let written = if is_paced { 0 } else { self.written.get() };
-        let longer = Nanos::from_nanos((self.spec.length_per_mib.as_nanos() * (written >> 12)) >> 8);
+        let changed = std::mem::take(&mut self.changed).get();
+        let changed = if is_paced { 0 } else { changed };
+        let longer = Nanos::from_nanos((self.spec.length_per_mib.as_nanos() * (changed >> 12)) >> 8);
         let length = self.length.factor(draws.draw()).of(self.spec.length + longer);
         self.until = from + length;
         self.reads_until = from + Nanos::from_nanos(length.as_nanos() * u64::from(self.spec.reads_held) / 1_000_000);
@@ -175,12 +184,15 @@ mod tests {
             let each = Some(Bytes::from_mib(64));
             let spec = ChoreSpec { written: each, length_per_mib: Nanos::from_millis(1), reads_held: 500_000, ..CHORE };
             let mut drive = drive(&[spec]);
-            let write = |drive: &mut Housekeeping, now| drive.begin(now, Op::Write, Bytes::from_mib(1), is_paced);
-            assert!((0..63).all(|_| write(&mut drive, Nanos::ZERO) == Nanos::ZERO));
+            let write = |drive: &mut Housekeeping, now| drive.begin(now, Op::Write, Bytes::from_kib(4), is_paced);
+            assert!((1..64 * 256).all(|_| write(&mut drive, Nanos::ZERO) == Nanos::ZERO));
             assert_eq!(write(&mut drive, Nanos::ZERO), Nanos::from_millis(length));
             let read = drive.begin(Nanos::ZERO, Op::Read, Bytes::from_kib(4), is_paced);
             assert_eq!(read, Nanos::from_millis(length / 2));
             assert_eq!(write(&mut drive, Nanos::from_millis(100)), Nanos::from_millis(100), "it begins anew");
+            let long = (0..64).map(|_| drive.begin(Nanos::from_secs(1), Op::Write, Bytes::from_mib(1), is_paced));
+            let held = long.last().expect("there are some") - Nanos::from_secs(1);
+            assert!(held < Nanos::from_millis(3), "a long write changes one place of the map: {held}");
         }
     }
 }

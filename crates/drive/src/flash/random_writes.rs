@@ -341,7 +341,7 @@ mod tests {
     /// Table, owners, valid bits and counts agree, whatever else happened.
     #[test]
     fn every_page_has_one_slot_of_its_own_and_every_valid_slot_a_page() {
-        for kind in ["x25-m?map.cache=4KiB&", "vertex3-240?", "990-pro?slc.fixed=2MB&slc.dynamic=4MB&"] {
+        for kind in ["x25-m?map.cache=4KiB&", "ssd-320?", "990-pro?slc.fixed=2MB&slc.dynamic=4MB&"] {
             let mut drive = full(&format!("{kind}{SMALL}"));
             for (seed, writes) in [(1, 1), (2, 3_001), (3, 40_000), (4, 0)] {
                 drive.write_at_random(writes, Seed::new(seed));

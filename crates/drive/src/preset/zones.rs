@@ -10,7 +10,7 @@ table!(pub(crate) ZonesTable {
     #[serde(deserialize_with = "bytes")]
     size: Bytes,
     #[serde(default, deserialize_with = "some_bytes")]
-    capacity: Option<Bytes>,
+    zone_capacity: Option<Bytes>,
     max_open: Option<u32>,
     max_active: Option<u32>,
     #[serde(default)]
@@ -24,16 +24,16 @@ impl ZonesTable {
     /// If they do not make up that.
     pub fn spec(&self, rules: ZoneRules, user: Bytes) -> Result<ZonesSpec, PresetError> {
         let Self { size, max_open, max_active, conventional, .. } = *self;
-        let capacity = self.capacity.unwrap_or(size);
+        let capacity = self.zone_capacity.unwrap_or(size);
         require(
             capacity > Bytes::ZERO && capacity <= size && size.is_multiple_of(Bytes::from_kib(4)),
-            || format!("zones.size is {size}, zones.capacity {capacity}"),
+            || format!("zones.size is {size}, zones.zone_capacity {capacity}"),
             "a zone is whole blocks of 4 KiB, and takes no more data than it is long",
         )?;
         require(
             user >= capacity && user.is_multiple_of(capacity) && user.div(capacity) <= 1 << 24,
             || format!("the drive takes {user}, each zone {capacity}"),
-            "the capacity is a whole number of zones.capacity, at most 16 million",
+            "the capacity is a whole number of zones.zone_capacity, at most 16 million",
         )?;
         let count = user.div(capacity) as u32;
         require(

@@ -285,6 +285,11 @@ fn random_writes_without_names_leave_the_level_of_those_with() {
         let Spec::Flash(spec) = preset.spec else { panic!("{kind} is flash") };
         let mut drive = FlashDrive::new(spec);
         drive.fill_untimed(Lba::new(0), Lba::new(spec.capacity.sectors()), Bytes::from_mib(1), 100);
+        // What keeps pages at their compressed size is written one by one.
+        if spec.compression.is_some() {
+            assert!(!drive.can_write_at_random(spec.geometry.page), "{kind}");
+            continue;
+        }
         for halves in [2, 6] {
             compare(&format!("{kind} with {spare} %"), &drive, spec.geometry.page.sectors(), halves);
         }

@@ -7,7 +7,7 @@ use testkit::Random;
 
 /// A small ZNS drive: 48 MiB zones of two blocks a die, of which 40 MiB can be written.
 const ZNS: &str = "zn540-1tb?host=none&channels=2&dies_per_channel=2&pages_per_block=1536&zones.size=48MiB&\
-                   zones.capacity=40MiB&max_open=3&max_active=5&capacity.user=480MiB&capacity.spare=0%";
+                   zones.zone_capacity=40MiB&max_open=3&max_active=5&capacity.user=480MiB&capacity.spare=0%";
 /// A small host-managed disk: zones of 1 MiB, two of them conventional.
 const SMR: &str =
     "hc620-14tb?platters.capacity=64MiB&platters.heads=1&platters.zones=1&zones.size=1MiB&conventional=2&max_open=3";
@@ -386,8 +386,8 @@ fn a_disk_writes_its_zones_as_fast_as_any_and_its_conventional_ones_in_any_order
 #[test]
 fn a_mistake_in_a_table_of_zones_says_what_would_be_right() {
     for (change, words) in [
-        ("zones.capacity=3GiB", "takes no more data than it is long"),
-        ("capacity.user=1TB", "whole number of zones.capacity"),
+        ("zones.zone_capacity=3GiB", "takes no more data than it is long"),
+        ("capacity.user=1TB", "whole number of zones.zone_capacity"),
         ("max_open=0", "where there is no limit"),
         ("capacitor=false", "power.capacitor = true"),
         ("max_active=400", "raise buffer.size"),

@@ -7,7 +7,7 @@ use drive::{Device, Drive};
 use workload::{Pattern, Stop, Workload, ZonedAccess};
 
 /// Ten zones of 48 MiB with 40 MiB each, in the host in which such drives are measured.
-const ZNS: &str = "zn540-1tb?channels=2&dies_per_channel=2&pages_per_block=1536&zones.size=48MiB&zones.capacity=40MiB&\
+const ZNS: &str = "zn540-1tb?channels=2&dies_per_channel=2&pages_per_block=1536&zones.size=48MiB&zones.zone_capacity=40MiB&\
                    max_open=3&max_active=5&capacity.user=400MiB&capacity.spare=0%";
 
 fn drive() -> Device {

@@ -6,12 +6,16 @@ use super::page::Page;
 use crate::support::Place;
 
 /// Options of other programs that pages name.
-const OF_OTHERS: [(&str, &[&str]); 11] = [
+const OF_OTHERS: [(&str, &[&str]); 12] = [
     ("blockdev", &["--flushbufs"]),
     ("cargo", &["--release", "--path", "--test", "--features", "--workspace", "--locked", "--bench", "--all-targets"]),
     ("a test", &["--nocapture", "--ignored"]),
     ("curl", &["--silent", "--fail"]),
-    ("fio", &["--uri", "--replay_redirect", "--write_iolog"]),
+    (
+        "fio",
+        &["--uri", "--replay_redirect", "--write_iolog", "--showcmd", "--parse-only", "--readonly", "--warnings-fatal"],
+    ),
+    ("scripts in benches/", &["--against", "--prices"]),
     ("hdparm and nvme", &["--user-master", "--security-set-pass", "--security-erase", "--sanact", "--force"]),
     ("losetup and truncate", &["--show", "--find", "--detach", "--size"]),
     (

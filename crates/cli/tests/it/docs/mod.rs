@@ -94,7 +94,7 @@ fn reviews(shell: &Shell, block: &Block) {
 fn workloads(page: Page) {
     const INSTEAD: [Instead; 3] = [
         ("sim:x25-m ", "'sim:x25-m?capacity.user=4GiB' "),
-        ("sim:ssd-320 ", "'sim:ssd-320?capacity.user=4GiB' "),
+        ("sim:ssd-320 ", "'sim:ssd-320?capacity.user=8GiB' "),
         ("sim:intel-520 ", "'sim:intel-520?capacity.user=4GiB' "),
     ];
     let shell = Shell::new(&INSTEAD);

@@ -391,9 +391,9 @@ mod tests {
             ],
             &[
                 "--name=a",
-                "--readwrite=randread",
+                "--readw=randread",
                 "--blocksize=4096",
-                "--iodep=8",
+                "--iodepth=8",
                 "--size=1m",
                 "--filename=f",
                 "--ioengine=posixaio",
