@@ -61,7 +61,7 @@ trap 'rm -rf "$scratch"' EXIT
 run() { # BINARY DRIVE PATTERN REQUESTS
     local home=$scratch/${1//\//_} TIMEFORMAT=%U
     mkdir -p "$home"
-    { time HOME=$home XDG_DATA_HOME=$home "$1" run "sim:$2" --rw="$3" --bs=4k --iodepth=32 --number_ios="$4" \
+    { time HOME=$home XDG_DATA_HOME=$home "$1" run "sim:$2" --rw="$3" --bs=4k --iodepth=32 --number_ios="$4" --time_based \
         --format=json >"$scratch/out" 2>"$scratch/said"; } 2>"$scratch/time" || { cat "$scratch/said" >&2 && exit 1; }
     tail -n 1 "$scratch/time"
 }
