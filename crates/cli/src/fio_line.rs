@@ -21,7 +21,9 @@ pub struct FioLine {
 /// `assay fio` takes nothing else. `assay run` takes one where there is a job file, an option that is fio's alone or is
 /// written as fio alone takes it, or a name without a target.
 pub fn take(words: Vec<String>) -> (Vec<String>, Option<FioLine>) {
-    let Some(at) = command_at(&words) else { return (words, None) };
+    let Some(at) = command_at(&words).filter(|at| ["fio", "run"].contains(&words[*at].as_str())) else {
+        return (words, None);
+    };
     let (before, rest) = (&words[..at], &words[at + 1..]);
     let whole = command_line::plain();
     let run = whole.find_subcommand("run").expect("there is such a command");
@@ -30,10 +32,7 @@ pub fn take(words: Vec<String>) -> (Vec<String>, Option<FioLine>) {
     // Of fio one asks the version by -v.
     let is_fios_letter = |name: &str| is_fio && ["v", "h"].contains(&name);
     let own = |name: &str| options().find(|option| is_called(option, name) && !is_fios_letter(name)).map(takes);
-    let mut line = match words[at].as_str() {
-        "fio" | "run" => CommandLine::read(rest, own),
-        _ => return (words, None),
-    };
+    let mut line = CommandLine::read(rest, own);
     if !is_fio && (line.asks("help") || line.asks("version")) {
         return (words, None);
     }

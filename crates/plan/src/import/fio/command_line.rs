@@ -182,18 +182,12 @@ impl CommandLine {
                 None => (option, None),
             };
             let follows = words.peek().map(|next| next.as_str());
-            let known = known(name, value.is_some(), follows, &own);
-            let takes = match &known {
-                Known::Program(_, takes, _) | Known::Own(takes) => *takes,
-                Known::Job(spec) if BARE.contains(&spec.name) => Takes::Perhaps,
-                Known::Job(_) => Takes::Value,
-                Known::Nobodys => {
-                    line.unknown(name, place);
-                    continue;
-                }
+            let Some(known) = Known::of(name, value.is_some(), follows, &own) else {
+                line.unknown(name, place);
+                continue;
             };
             let mut taken = None;
-            if takes == Takes::Value && value.is_none() {
+            if known.takes() == Takes::Value && value.is_none() {
                 match follows.filter(|next| !is_option(next)) {
                     Some(next) => {
                         number += 1;
@@ -215,10 +209,9 @@ impl CommandLine {
                     line.said.push((Said::Job(value.unwrap_or_default()), place));
                 }
                 Known::Job(spec) => {
-                    let name = std::iter::once(&spec.name).chain(spec.aliases).find(|other| **other == name);
-                    line.said.push((Said::Option(name.copied().unwrap_or(spec.name), value), place));
+                    let name = spec.names().find(|other| *other == name).unwrap_or(spec.name);
+                    line.said.push((Said::Option(name, value), place));
                 }
-                Known::Nobodys => unreachable!("told above"),
             }
         }
         line
@@ -274,7 +267,7 @@ impl CommandLine {
 
 /// Whether fio has an option of this name, about the program or about jobs.
 pub fn is_fios(name: &str) -> bool {
-    PROGRAM.iter().any(|(known, ..)| *known == name) || table::named(name).is_some()
+    Known::of_fio(name).is_some()
 }
 
 /// As in fio, a section of such a name is global.
@@ -287,50 +280,51 @@ enum Known {
     Program(&'static str, Takes, Treatment),
     Job(&'static FioOptionSpec),
     Own(Takes),
-    Nobodys,
 }
 
-/// The option of this name, or of the only one that begins so, as `getopt_long` has it.
-fn known(name: &str, has_value: bool, follows: Option<&str>, own: &impl Fn(&str) -> Option<Takes>) -> Known {
-    // fio's `overwrite` is 0 or 1 and says how files are laid out; assay's is bare and gives up what they hold.
-    let is_ours = name == "overwrite" && !has_value && !matches!(follows, Some("0" | "1"));
-    if let Some(takes) = own(name).filter(|_| is_ours) {
-        return Known::Own(takes);
+impl Known {
+    /// fio's option of this name.
+    fn of_fio(name: &str) -> Option<Self> {
+        let program = PROGRAM.iter().find(|(known, ..)| *known == name);
+        let program = program.map(|&(name, takes, treatment)| Self::Program(name, takes, treatment));
+        program.or_else(|| table::named(name).map(Self::Job))
     }
-    let program = |name: &str| PROGRAM.iter().find(|(known, ..)| *known == name);
-    let name = if own(name).is_none() {
-        ABBREVIATED.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| *long)
-    } else {
-        name
-    };
-    if let Some(&(name, takes, treatment)) = program(name) {
-        return Known::Program(name, takes, treatment);
+
+    /// The option of this name, or of the only one that begins so, as `getopt_long` has it.
+    fn of(name: &str, has_value: bool, follows: Option<&str>, own: &impl Fn(&str) -> Option<Takes>) -> Option<Self> {
+        let ours = || own(name).map(Self::Own);
+        // fio's `overwrite` is 0 or 1 and says how files are laid out; assay's is bare and gives up what they hold.
+        if name == "overwrite" && !has_value && !matches!(follows, Some("0" | "1")) {
+            return ours().or_else(|| Self::of_fio(name));
+        }
+        let abbreviated = || ABBREVIATED.iter().find(|(short, _)| *short == name).map(|(_, long)| *long);
+        Self::of_fio(name)
+            .or_else(ours)
+            .or_else(|| Self::of_fio(abbreviated()?))
+            // fio writes some names with dashes and others with underscores.
+            .or_else(|| Self::of_fio(&name.replace('-', "_")))
+            .or_else(|| Self::of_fio(only_one_that_begins(name)?))
     }
-    if let Some(spec) = table::named(name) {
-        return Known::Job(spec);
+
+    fn takes(&self) -> Takes {
+        match self {
+            Self::Program(_, takes, _) | Self::Own(takes) => *takes,
+            Self::Job(spec) if BARE.contains(&spec.name) => Takes::Perhaps,
+            Self::Job(_) => Takes::Value,
+        }
     }
-    if let Some(takes) = own(name) {
-        return Known::Own(takes);
-    }
-    // fio writes some names with dashes and others with underscores.
-    if let Some(spec) = table::named(&name.replace('-', "_")) {
-        return Known::Job(spec);
-    }
+}
+
+/// fio's only option whose name begins so.
+fn only_one_that_begins(name: &str) -> Option<&'static str> {
     let all = PROGRAM.iter().map(|(known, ..)| *known).chain(table::all().flat_map(FioOptionSpec::names));
     let mut begun = all.filter(|known| known.starts_with(name));
-    match (begun.next(), begun.next()) {
-        (Some(only), None) => match program(only) {
-            Some(&(name, takes, treatment)) => Known::Program(name, takes, treatment),
-            None => table::named(only).map_or(Known::Nobodys, Known::Job),
-        },
-        _ => Known::Nobodys,
-    }
+    begun.next().filter(|_| begun.next().is_none())
 }
 
 /// What stands behind one dash or two; none where it is no option.
 fn option_of(word: &str) -> Option<&str> {
-    let behind = word.strip_prefix("--").or_else(|| word.strip_prefix('-').filter(|behind| !behind.is_empty()))?;
-    Some(behind)
+    word.strip_prefix("--").or_else(|| word.strip_prefix('-').filter(|behind| !behind.is_empty()))
 }
 
 /// Whether a word that could be a value is an option.

@@ -76,6 +76,12 @@ impl ImportedJob {
         &self.section.name
     }
 
+    /// Why it cannot be run, where no option of its own is to blame.
+    pub(super) fn wrong(&self, code: &'static str, message: String, help: Option<&str>) -> Notice {
+        let (option, help, place) = (self.name.clone(), help.map(str::to_owned), self.place.clone());
+        Notice { severity: Severity::Error, code, option, message, help, place }
+    }
+
     /// Whether its engine waits for each request before it makes the next.
     pub(super) fn waits(&self) -> bool {
         let engine = self.section.option("ioengine").map_or("psync", FioOption::text);
@@ -375,14 +381,7 @@ fn check(reading: &OptionReader, job: &ImportedJob) {
     let blamed = error.fields(&tried).iter().flat_map(|field| options_of(*field)).find_map(|name| reading.option(name));
     reading.tell(match blamed {
         Some(given) => given.bad(error.to_string()),
-        None => Notice {
-            severity: Severity::Error,
-            code: "fio::workload",
-            option: job.name.clone(),
-            message: format!("job `{}`: {error}", job.name),
-            help: None,
-            place: job.place.clone(),
-        },
+        None => job.wrong("fio::workload", format!("job `{}`: {error}", job.name), None),
     });
 }
 

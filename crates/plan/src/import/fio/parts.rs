@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use block::Bytes;
 use workload::BYTES_MAX;
 
-use super::super::{Notice, Severity, SourceRange};
+use super::super::{Notice, SourceRange};
 use super::World;
 use super::job::{ImportedJob, Natural};
 
@@ -33,28 +33,16 @@ pub(super) fn on_their_own(jobs: &mut [ImportedJob], world: &dyn World, notices:
         part.start = start;
         let Some(length) = part.length else {
             let job = jobs.iter().find(|job| job.file == part.name).expect("it is some job's");
-            notices.push(Notice {
-                severity: Severity::Error,
-                code: "fio::no-size",
-                option: job.name.clone(),
-                message: format!("the size of `{}` is unknown here", part.name),
-                help: Some("give the job a `size`".to_owned()),
-                place: job.place.clone(),
-            });
+            let message = format!("the size of `{}` is unknown here", part.name);
+            notices.push(job.wrong("fio::no-size", message, Some("give the job a `size`")));
             continue;
         };
         start = Bytes::new(start.get().saturating_add(whole(length)));
     }
     if start > BYTES_MAX {
         let job = jobs.last().expect("there are files because there are jobs");
-        notices.push(Notice {
-            severity: Severity::Error,
-            code: "fio::too-large",
-            option: job.name.clone(),
-            message: "the files of all jobs together are larger than 1 EiB".to_owned(),
-            help: Some("give smaller sizes".to_owned()),
-            place: job.place.clone(),
-        });
+        let message = "the files of all jobs together are larger than 1 EiB".to_owned();
+        notices.push(job.wrong("fio::too-large", message, Some("give smaller sizes")));
     }
     for job in jobs.iter_mut() {
         let part = parts.iter().find(|part| part.name == job.file).expect("all files are parts");

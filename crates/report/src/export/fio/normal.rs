@@ -31,12 +31,13 @@ pub fn normal(jobs: &[FioJob]) -> String {
     let all: u32 = jobs.iter().map(|job| job.members).sum();
     let threads = if all == 1 { "thread" } else { "threads" };
     let _ = write!(text, "{}\nStarting {all} {threads}\n\n", version(&jobs[0].single));
-    for job in jobs {
-        status(&mut text, job, &Job::of(job, false));
+    let shown: Vec<Job> = jobs.iter().map(|job| Job::of(job, false)).collect();
+    for (job, shown) in jobs.iter().zip(&shown) {
+        status(&mut text, job, shown);
     }
     let last = jobs.iter().map(|job| job.group).max().unwrap_or_default();
     for group in 0..=last {
-        let members: Vec<Job> = jobs.iter().filter(|job| job.group == group).map(|job| Job::of(job, false)).collect();
+        let members: Vec<&Job> = shown.iter().filter(|job| job.groupid == group).collect();
         if !members.is_empty() {
             of_group(&mut text, group, &members);
         }
@@ -240,12 +241,12 @@ fn shares(text: &mut String, name: &str, Keys(shares): &Keys<String, f64>) {
 type Pick = for<'j> fn(&'j Job<'_>) -> &'j Direction;
 
 /// What the jobs of a group did together.
-fn of_group(text: &mut String, group: usize, jobs: &[Job]) {
+fn of_group(text: &mut String, group: usize, jobs: &[&Job]) {
     let _ = writeln!(text, "\nRun status group {group} (all jobs):");
     let pick: [(&str, Pick); 3] =
         [("   READ", |job| &job.read), ("  WRITE", |job| &job.write), ("   TRIM", |job| &job.trim)];
     for (name, of) in pick {
-        let there = || jobs.iter().map(of).filter(|direction| direction.total_ios > 0);
+        let there = || jobs.iter().map(|job| of(job)).filter(|direction| direction.total_ios > 0);
         let runs = || there().map(|direction| direction.runtime);
         let rates = || there().map(|direction| direction.bw_bytes);
         let (Some(shortest), Some(longest)) = (runs().min(), runs().max()) else { continue };
