@@ -37,6 +37,12 @@ impl Op {
         }
     }
 
+    /// Whether only a drive with zones has this command.
+    #[inline]
+    pub const fn needs_zones(self) -> bool {
+        matches!(self, Self::Append | Self::Zone(_))
+    }
+
     /// Whether data goes from the host to the drive.
     #[inline]
     pub const fn writes(self) -> bool {

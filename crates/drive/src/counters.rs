@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Sub};
 
-use block::{Bytes, Lba, Nanos, Op, Request, SECTOR, Zone};
+use block::{Bytes, Lba, Nanos, Op, Request, SECTOR, Status, Zone};
 use serde::{Deserialize, Serialize};
 
 /// What a drive has done since it was made, or between two such readings.
@@ -71,6 +71,12 @@ impl Counters {
     /// Data that the host wrote and the drive took.
     pub fn host_taken(&self) -> Bytes {
         Bytes::new(self.host_written.get().saturating_sub(self.host_rejected.get()))
+    }
+
+    /// Counts how a request was ended.
+    #[inline]
+    pub(crate) fn count_end(&mut self, status: Status) {
+        self.failed += u64::from(!status.is_success());
     }
 
     /// Counts writes of `block` each from `first` to `end`.

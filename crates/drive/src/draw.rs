@@ -130,6 +130,12 @@ impl Spread {
         Self { scale: (math::sqrt(variance) * unit + 0.5) as i64, shift: (variance / 2.0 * unit + 0.5) as i64 }
     }
 
+    /// A time of this mean. What does not vary draws nothing.
+    #[inline]
+    pub fn vary(self, draws: &mut Draws, mean: Nanos) -> Nanos {
+        if self == Self::NONE { mean } else { self.factor(draws.draw()).of(mean) }
+    }
+
     /// The factor of a draw; the larger the draw's normal quantile, the larger it is.
     #[inline]
     pub fn factor(self, draw: u32) -> Factor {

@@ -231,7 +231,7 @@ impl Array {
         }
         if self.steps.is_empty() {
             self.flights.free(number);
-            self.counters.failed += u64::from(!status.is_success());
+            self.counters.count_end(status);
             self.done.note(end, (tag, status));
         } else if end > now {
             self.agenda.note(end, ArrayEvent::Second(number));

@@ -92,11 +92,8 @@ impl DramDrive {
         let at = if data == Nanos::ZERO { ready } else { self.link.reserve(self.now, ready, data) };
         self.active += at.since(self.active_until.max(self.now));
         self.active_until = self.active_until.max(at);
-        let status = match request.op {
-            Op::Append | Op::Zone(_) => Status::InvalidOpcode,
-            _ => Status::Success,
-        };
-        self.counters.failed += u64::from(!status.is_success());
+        let status = Status::without_zones(request.op);
+        self.counters.count_end(status);
         self.queue.take(Completion { at, tag, status });
     }
 }

@@ -70,7 +70,7 @@ pub use variation::VariationSpec;
 use zoned::ZonedFlash;
 
 use crate::cloned::clone_in_place;
-use crate::draw::{Draws, Spread};
+use crate::draw::Draws;
 use crate::energy::EnergyMeter;
 use crate::link::Link;
 use crate::queue::CommandQueue;
@@ -234,7 +234,7 @@ impl FlashDrive {
         let awake = now + self.meter.begin(now);
         let (core, start) =
             self.firmware.begin(self.housekeeping.begin(awake, request.op, request.bytes(), self.is_paced(now)));
-        let command = self.commanding();
+        let command = self.spec.jitter.vary(&mut self.pace_draws, self.spec.command);
         let ready = start + self.paced(command);
         self.firmware.hold(core, ready + self.paced(self.retiring(request.op)));
         let at = match request.op {
@@ -267,15 +267,6 @@ impl FlashDrive {
     /// Whether writes are being taken at the pace of the flash.
     fn is_paced(&self, now: Nanos) -> bool {
         self.pacing.as_ref().is_some_and(|pacing| pacing.is_behind(now))
-    }
-
-    /// What the firmware takes for a command before flash can begin, this time.
-    #[inline]
-    fn commanding(&mut self) -> Nanos {
-        match self.spec.jitter {
-            Spread::NONE => self.spec.command,
-            spread => spread.factor(self.pace_draws.draw()).of(self.spec.command),
-        }
     }
 
     /// What the firmware takes for a command when it is done with it.

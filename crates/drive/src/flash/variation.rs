@@ -63,7 +63,7 @@ impl Variation {
     /// What an array read of this mean time takes.
     #[inline]
     pub fn read(&mut self, time: Nanos) -> Nanos {
-        if self.read == Spread::NONE { time } else { self.read.factor(self.draws.draw()).of(time) }
+        self.read.vary(&mut self.draws, time)
     }
 
     /// What programming a page of `word_line` takes.

@@ -99,22 +99,16 @@ impl HybridDrive {
 
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         let (core, start) = self.firmware.begin(now + self.meter.begin(now));
-        let command = match self.spec.jitter {
-            Spread::NONE => self.spec.command,
-            spread => spread.factor(self.pace_draws.draw()).of(self.spec.command),
-        };
-        let ready = start + command;
+        let ready = start + self.spec.jitter.vary(&mut self.pace_draws, self.spec.command);
         self.firmware.hold(core, ready + self.spec.retire);
         let at = match request.op {
             Op::Read => self.read(ready, request),
             Op::Write => self.write(ready, request),
             Op::Trim | Op::Flush | Op::Append | Op::Zone(_) => self.link.send(now, ready, 0, true),
         };
-        let status = match request.op {
-            Op::Append | Op::Zone(_) => Status::InvalidOpcode,
-            Op::Read | Op::Write | Op::Trim | Op::Flush => Status::Success,
-        };
+        let status = Status::without_zones(request.op);
         self.counters.count(&request);
+        self.counters.count_end(status);
         self.meter.end(at);
         self.queue.take(Completion { at, tag, status });
     }
@@ -179,7 +173,7 @@ impl HybridDrive {
         let transfer = self.spec.channel.time_for(self.spec.page);
         let channel = die % self.channels.len();
         let loaded = self.channels[channel].reserve(self.now, self.dies[die].max(ready), transfer);
-        self.dies[die] = loaded + self.varied(self.spec.program);
+        self.dies[die] = loaded + self.operations.vary(&mut self.draws, self.spec.program);
         self.pages_programmed += 1;
         self.dies[die]
     }
@@ -194,17 +188,14 @@ impl HybridDrive {
             }
             HybridOp::Erase(_) => {
                 for die in 0..self.dies.len() {
-                    self.dies[die] = self.dies[die].max(self.now) + self.varied(self.spec.erase);
+                    self.dies[die] =
+                        self.dies[die].max(self.now) + self.operations.vary(&mut self.draws, self.spec.erase);
                     self.blocks_erased += 1;
                 }
                 // The block is needed later.
                 ready
             }
         }
-    }
-
-    fn varied(&mut self, mean: Nanos) -> Nanos {
-        if self.operations == Spread::NONE { mean } else { self.operations.factor(self.draws.draw()).of(mean) }
     }
 
     /// The sectors of writes that are not in flash yet at `now`.

@@ -101,7 +101,7 @@ impl Media {
     #[inline]
     pub fn read(&mut self, now: Nanos, ready: Nanos, access: u64) -> Nanos {
         let die = (access % self.dies.len() as u64) as usize;
-        let sensing = self.varied(self.read_spread, self.lasting[die].read);
+        let sensing = self.read_spread.vary(&mut self.draws, self.lasting[die].read);
         let start = self.dies[die].max(ready);
         let channel = die % self.channels.len();
         let done = self.channels[channel].reserve(now, start + sensing, self.transfer);
@@ -114,9 +114,9 @@ impl Media {
     #[inline]
     pub fn write(&mut self, now: Nanos, ready: Nanos, access: u64) -> Nanos {
         let die = (access % self.dies.len() as u64) as usize;
-        let mut writing = self.varied(self.write_spread, self.lasting[die].write);
+        let mut writing = self.write_spread.vary(&mut self.draws, self.lasting[die].write);
         if self.rewrites != Odds::NEVER && self.draws.happens(self.rewrites) {
-            writing += self.varied(self.rewrite_spread, self.spec.rewrite);
+            writing += self.rewrite_spread.vary(&mut self.draws, self.spec.rewrite);
         }
         let channel = die % self.channels.len();
         let loaded = self.channels[channel].reserve(now, ready, self.transfer).max(self.dies[die]);
@@ -139,11 +139,6 @@ impl Media {
             }
         }
         best
-    }
-
-    #[inline]
-    fn varied(&mut self, spread: Spread, mean: Nanos) -> Nanos {
-        if spread == Spread::NONE { mean } else { spread.factor(self.draws.draw()).of(mean) }
     }
 
     /// Stops everything, to go on at `from`.

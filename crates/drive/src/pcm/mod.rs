@@ -14,7 +14,7 @@ pub use media::MediaSpec;
 use serde::{Deserialize, Serialize};
 pub use spec::PcmSpec;
 
-use crate::draw::{Draws, Spread};
+use crate::draw::Draws;
 use crate::energy::{EnergyMeter, WorkEnergy};
 use crate::flash::firmware::Firmware;
 use crate::flash::housekeeping::Housekeeping;
@@ -88,29 +88,18 @@ impl PcmDrive {
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         let awake = now + self.meter.begin(now);
         let (core, start) = self.firmware.begin(self.housekeeping.begin(awake, request.op, request.bytes(), false));
-        let ready = start + self.commanding();
+        let ready = start + self.spec.jitter.vary(&mut self.pace_draws, self.spec.command);
         self.firmware.hold(core, ready + self.spec.retire);
         let at = match request.op {
             Op::Read => self.read(ready, request),
             Op::Write => self.write(ready, request),
             Op::Trim | Op::Flush | Op::Append | Op::Zone(_) => self.link.send(now, ready, 0, true),
         };
-        let status = match request.op {
-            Op::Append | Op::Zone(_) => Status::InvalidOpcode,
-            Op::Read | Op::Write | Op::Trim | Op::Flush => Status::Success,
-        };
+        let status = Status::without_zones(request.op);
         self.counters.count(&request);
+        self.counters.count_end(status);
         self.meter.end(at);
         self.queue.take(Completion { at, tag, status });
-    }
-
-    /// What the firmware takes for a command, this time.
-    #[inline]
-    fn commanding(&mut self) -> Nanos {
-        match self.spec.jitter {
-            Spread::NONE => self.spec.command,
-            spread => spread.factor(self.pace_draws.draw()).of(self.spec.command),
-        }
     }
 
     fn read(&mut self, ready: Nanos, request: Request) -> Nanos {

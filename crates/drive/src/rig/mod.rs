@@ -273,7 +273,7 @@ impl Rig {
         } else if flight.under_way == 0 {
             let (end, tag, status) = (flight.end, flight.tag, flight.status);
             self.flights.free(number);
-            self.counters.failed += u64::from(!status.is_success());
+            self.counters.count_end(status);
             self.done.note(end, (tag, status));
         }
     }

@@ -4,7 +4,7 @@ use assay_drive::preset::{Preset, Spec};
 use assay_drive::rig::{Rig, RigSpec};
 use assay_drive::smart::Smart;
 use assay_drive::{Device, Drive};
-use block::{Bytes, Lba, Nanos, Op, Request, Status, Tag};
+use block::{Bytes, Lba, Nanos, Op, Request, Status, Tag, ZoneAction};
 
 /// Flash of which some pages cannot be corrected after 1,000 h.
 const ERRORS: &str = r#"
@@ -35,6 +35,18 @@ fn request(drive: &mut impl Drive, now: Nanos, op: Op, page: u64) -> Status {
     let done = drive.complete(Nanos::MAX).expect("it is answered");
     assert_eq!(done.tag, Tag(3));
     done.status
+}
+
+#[test]
+fn drives_without_zones_refuse_their_commands_and_count_that() {
+    for name in ["x25-m", "solid-data-dram", "raptor-150", "optane-p4800x", "ocz-core-64"] {
+        let mut drive = Preset::find(name).unwrap().build();
+        for op in [Op::Append, Op::Zone(ZoneAction::Reset)] {
+            let now = drive.now();
+            assert_eq!(request(&mut drive, now, op, 0), Status::InvalidOpcode, "{name}, {op}");
+        }
+        assert_eq!(drive.counters().failed, 2, "{name}");
+    }
 }
 
 fn fill(drive: &mut impl Drive) {
