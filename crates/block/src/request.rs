@@ -43,6 +43,12 @@ impl Op {
         matches!(self, Self::Append | Self::Zone(_))
     }
 
+    /// How a drive without zones ends this command if it has nothing against it otherwise.
+    #[inline]
+    pub const fn without_zones(self) -> Status {
+        if self.needs_zones() { Status::InvalidOpcode } else { Status::Success }
+    }
+
     /// Whether data goes from the host to the drive.
     #[inline]
     pub const fn writes(self) -> bool {

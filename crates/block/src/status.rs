@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Op;
-
 /// How a drive ends a command; the names are those of NVMe.
 ///
 /// Source: NVM Express Base Specification 2.0, figures 99 to 101 (generic, command specific, and media errors); Zoned
@@ -37,12 +35,6 @@ pub enum Status {
 }
 
 impl Status {
-    /// How a drive without zones ends a command that it has nothing against otherwise.
-    #[inline]
-    pub const fn without_zones(op: Op) -> Self {
-        if op.needs_zones() { Self::InvalidOpcode } else { Self::Success }
-    }
-
     /// Whether what was asked was done.
     #[inline]
     pub const fn is_success(self) -> bool {

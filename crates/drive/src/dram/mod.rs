@@ -2,7 +2,7 @@
 
 mod file;
 
-use block::{Bytes, Completion, Lba, Nanos, Op, Power, Rate, Request, SECTOR, Status, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Op, Power, Rate, Request, SECTOR, Tag};
 pub(crate) use file::DramFile;
 use serde::{Deserialize, Serialize};
 
@@ -92,7 +92,7 @@ impl DramDrive {
         let at = if data == Nanos::ZERO { ready } else { self.link.reserve(self.now, ready, data) };
         self.active += at.since(self.active_until.max(self.now));
         self.active_until = self.active_until.max(at);
-        let status = Status::without_zones(request.op);
+        let status = request.op.without_zones();
         self.counters.count_end(status);
         self.queue.take(Completion { at, tag, status });
     }

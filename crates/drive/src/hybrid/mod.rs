@@ -4,7 +4,7 @@ mod file;
 mod spec;
 mod translation;
 
-use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Status, Tag};
+use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Tag};
 pub(crate) use file::HybridFile;
 use serde::{Deserialize, Serialize};
 pub use spec::HybridSpec;
@@ -106,7 +106,7 @@ impl HybridDrive {
             Op::Write => self.write(ready, request),
             Op::Trim | Op::Flush | Op::Append | Op::Zone(_) => self.link.send(now, ready, 0, true),
         };
-        let status = Status::without_zones(request.op);
+        let status = request.op.without_zones();
         self.counters.count(&request);
         self.counters.count_end(status);
         self.meter.end(at);

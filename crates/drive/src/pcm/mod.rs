@@ -5,7 +5,7 @@ mod levelling;
 mod media;
 mod spec;
 
-use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Status, Tag};
+use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Tag};
 use file::PIECE;
 pub(crate) use file::PcmFile;
 use levelling::StartGap;
@@ -95,7 +95,7 @@ impl PcmDrive {
             Op::Write => self.write(ready, request),
             Op::Trim | Op::Flush | Op::Append | Op::Zone(_) => self.link.send(now, ready, 0, true),
         };
-        let status = Status::without_zones(request.op);
+        let status = request.op.without_zones();
         self.counters.count(&request);
         self.counters.count_end(status);
         self.meter.end(at);
