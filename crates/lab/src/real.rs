@@ -13,7 +13,8 @@ use workload::Workload;
 
 use crate::cost::{Pace, Place};
 use crate::health::{HealthReading, of_device};
-use crate::subject::{Keep, LiveCallback, MeasureTask, NOT_PURGED, Part, Repeats, Share, Subject, iops, needs_root};
+use crate::plan::{CANNOT_PURGE, PURGE_LEFT_OUT};
+use crate::subject::{Keep, LiveCallback, MeasureTask, Part, Repeats, Share, Subject, iops, needs_root};
 use crate::{Environment, LabError, PurgeMethod, Thermometer};
 
 /// What is to be said where parts of a file that is read are holes.
@@ -148,10 +149,7 @@ impl Subject for Real {
 
     fn purge(&mut self) -> Result<Option<String>, LabError> {
         let purged = self.target.purge()?;
-        Ok(matches!(purged, Purged::NotSupported).then(|| {
-            "The target does not support discard, so it was not purged: the fresh state is the state as found."
-                .to_owned()
-        }))
+        Ok(matches!(purged, Purged::NotSupported).then(|| CANNOT_PURGE.to_owned()))
     }
 
     fn health(&self) -> HealthReading {
@@ -166,7 +164,7 @@ impl Subject for Real {
     fn purge_by(&mut self, method: PurgeMethod) -> Result<Option<String>, LabError> {
         match method {
             PurgeMethod::Discard => self.purge(),
-            PurgeMethod::None => Ok(Some(NOT_PURGED.to_owned())),
+            PurgeMethod::None => Ok(Some(PURGE_LEFT_OUT.to_owned())),
             _ if !self.target.is_writable() => self.purge(),
             _ => {
                 let environment = self.environment();

@@ -9,8 +9,7 @@ use store::{HealthMoment, Run, RunId, Store, StoreError};
 use trial::Trial;
 
 use crate::health::HealthRecord;
-use crate::plan::{Cell, Passes, Plan, PlanLength, Site, TrialPoint, parse};
-use crate::subject::NOT_PURGED;
+use crate::plan::{Cell, Passes, Plan, PlanLength, Site, TrialPoint, leaves_as_found, parse};
 use crate::{DriveRecord, Environment, Finding, LabError, Outcome, PointOutcome, PurgeMethod, Repeat, StepOutcome};
 
 /// Everything the store has of `run`, whether it was finished or not.
@@ -84,10 +83,11 @@ fn trials_of(store: &Store, run: RunId) -> Result<HashMap<(String, String), Vec<
     Ok(trials)
 }
 
-/// Marks the purges that the command line left out, which the plan's text does not know.
+/// Marks the purges that the command line left out or the target could not do, which the plan's text does not know.
 fn leave_out_purges(plan: &mut Plan, findings: &[Finding]) {
-    let left_out =
-        |name: &str| findings.iter().any(|finding| finding.step.as_deref() == Some(name) && finding.text == NOT_PURGED);
+    let left_out = |name: &str| {
+        findings.iter().any(|finding| finding.step.as_deref() == Some(name) && leaves_as_found(&finding.text))
+    };
     for step in plan.steps.iter_mut().filter(|step| left_out(&step.name)) {
         step.action.kind_mut().purge_by(PurgeMethod::None);
     }

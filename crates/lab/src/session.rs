@@ -189,8 +189,11 @@ impl<'a> Session<'a> {
                 self.watch.advance(weight);
             }
             Phase::Run { cells, keeps, construct } => {
-                let [Cell { workload, .. }] = &cells[..] else { unreachable!("jobs side by side are sampled") };
-                let seed = self.seed.split(step);
+                let [cell @ Cell { workload, .. }] = &cells[..] else { unreachable!("jobs side by side are sampled") };
+                let seed = match &cell.key()[..] {
+                    "" => self.seed.split(step),
+                    key => self.seed.split(step).split(key),
+                };
                 let made = if *construct { lineage.subject.construct(workload, seed).map_err(at)? } else { None };
                 if made.is_some() && wears(workload) {
                     lineage.written += made.as_ref().map_or(Bytes::ZERO, Construction::bytes);
@@ -213,7 +216,7 @@ impl<'a> Session<'a> {
                 self.note_all(step, lineage.changes, done.target_findings())?;
                 self.note_disturbances(since, done.clock, step, lineage.changes)?;
                 if *keeps {
-                    self.keep_series(step, lineage, done)?;
+                    self.keep_series(step, &cell.key(), lineage, done)?;
                 }
             }
             Phase::Trial(..) => unreachable!("trials are repeated"),

@@ -11,7 +11,7 @@ use workload::{Spare, Workload};
 
 use crate::cost::Place;
 use crate::health::HealthReading;
-use crate::plan::{Cell, Construction, Site};
+use crate::plan::{Cell, Construction, PURGE_LEFT_OUT, Site};
 use crate::{DriveRecord, LabError, PurgeMethod, Thermometer};
 
 /// A point of a step, to be measured so many times.
@@ -89,9 +89,6 @@ pub type LiveCallback<'a> = dyn Fn(RealProgress) + Sync + 'a;
 
 /// Hears what share of the work at hand has been done, from 0 to 1.
 pub type Share<'a> = dyn Fn(f64) + Sync + 'a;
-
-/// What is to be said where a purge was left out on purpose.
-pub(crate) const NOT_PURGED: &str = "No purge (--purge none): the fresh state is the state as found.";
 
 /// Refuses to put `what` on a stage without the rights that this takes.
 pub(crate) fn needs_root(what: &str) -> Result<(), LabError> {
@@ -181,7 +178,7 @@ pub trait Subject: Send {
     /// If it fails.
     fn purge_by(&mut self, method: PurgeMethod) -> Result<Option<String>, LabError> {
         match method {
-            PurgeMethod::None => Ok(Some(NOT_PURGED.to_owned())),
+            PurgeMethod::None => Ok(Some(PURGE_LEFT_OUT.to_owned())),
             _ => self.purge(),
         }
     }

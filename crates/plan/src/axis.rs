@@ -12,6 +12,8 @@ pub enum Axis {
     Part(String),
     /// The jobs of a step, which run at the same time; by their names.
     Job,
+    /// How long the drive was idle before.
+    Idle,
     /// What a trial is told.
     Choice(&'static Choice),
 }
@@ -23,6 +25,7 @@ impl Axis {
             Self::Field(field) => field.name(),
             Self::Part(path) => path,
             Self::Job => "job",
+            Self::Idle => "idle",
             Self::Choice(choice) => choice.name,
         }
     }
@@ -33,6 +36,7 @@ impl Axis {
             Self::Field(field) => field.title(),
             Self::Part(path) => path,
             Self::Job => "Job",
+            Self::Idle => "Idle time",
             Self::Choice(choice) => choice.title,
         }
     }
@@ -41,7 +45,7 @@ impl Axis {
     pub const fn field(&self) -> Option<Field> {
         match self {
             Self::Field(field) => Some(*field),
-            Self::Part(_) | Self::Job | Self::Choice(_) => None,
+            Self::Part(_) | Self::Job | Self::Idle | Self::Choice(_) => None,
         }
     }
 }

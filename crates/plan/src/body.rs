@@ -38,6 +38,10 @@ pub(super) struct Body {
     pub(super) at_least: Option<(Limit, Range<usize>)>,
     /// Stop here: at the first of these.
     pub(super) at_most: Option<(Vec<Limit>, Range<usize>)>,
+    /// How far writes after an idle time go: to the first of these.
+    pub(super) burst: Option<(Vec<Limit>, Range<usize>)>,
+    /// Idle times, one after the other.
+    pub(super) idle: Option<Vec<Nanos>>,
     /// How many rounds of measurements there are at most.
     pub(super) rounds: Option<u32>,
     /// How long the drive is left alone after each measurement of a round.
@@ -65,6 +69,8 @@ impl Body {
                 "steady" => body.steady = steady(value, mistakes),
                 "at-least" => body.at_least = mistakes.keep(limit(value)),
                 "at-most" => body.at_most = mistakes.keep(limits(value)),
+                "burst" => body.burst = mistakes.keep(limits(value)),
+                "idle" => body.idle = mistakes.keep(durations(value)),
                 "rounds" => body.rounds = mistakes.keep(whole(value, REPEATS)),
                 "rest" => body.rest = mistakes.keep(duration(value)),
                 "spare" => body.spare = mistakes.keep(spare(value)),
@@ -86,10 +92,10 @@ impl Body {
     /// Whether it gives nothing.
     pub(super) fn is_empty(&self) -> bool {
         let Self { fields, repeats, time, round, steady, at_least, at_most, .. } = self;
-        let Self { rounds, rest, pre_writes, purge, spare, settle, construct, .. } = self;
+        let Self { rounds, rest, pre_writes, purge, spare, settle, construct, burst, idle, .. } = self;
         let times = time.or(*round).or(*rest).or(*pre_writes);
         let counts = rounds.or(*settle).is_none() && repeats.is_none() && spare.is_none();
-        let limits = steady.is_none() && at_least.is_none() && at_most.is_none();
+        let limits = steady.is_none() && at_least.is_none() && at_most.is_none() && burst.is_none() && idle.is_none();
         fields.is_empty() && purge.is_none() && construct.is_none() && times.is_none() && counts && limits
     }
 
@@ -104,6 +110,8 @@ impl Body {
             steady: self.steady.or(under.steady),
             at_least: self.at_least.clone().or_else(|| under.at_least.clone()),
             at_most: self.at_most.clone().or_else(|| under.at_most.clone()),
+            burst: self.burst.clone().or_else(|| under.burst.clone()),
+            idle: self.idle.clone().or_else(|| under.idle.clone()),
             rounds: self.rounds.or(under.rounds),
             rest: self.rest.or(under.rest),
             spare: self.spare.or(under.spare),
@@ -135,6 +143,12 @@ fn duration(value: &Value) -> Result<Nanos, Diagnostic> {
     workload.stop.time.filter(|time| *time > Nanos::ZERO).ok_or_else(|| {
         Diagnostic::new("plan::range", value.span(), "the duration is zero").help("give a duration such as `60s`")
     })
+}
+
+/// A duration, or a list of them.
+fn durations(value: &Value) -> Result<Vec<Nanos>, Diagnostic> {
+    let DeValue::Array(list) = value.get_ref() else { return duration(value).map(|time| vec![time]) };
+    list.iter().map(duration).collect()
 }
 
 fn limit(value: &Value) -> Result<(Limit, Range<usize>), Diagnostic> {

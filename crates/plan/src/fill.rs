@@ -5,6 +5,7 @@ use workload::{Pattern, Stop, Workload};
 
 use super::kind::{Form, Phrases, StepKind};
 use super::work::{Phase, Site};
+use super::{Action, Step};
 
 /// Writes the whole target once, in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +16,15 @@ pub struct Fill {
     pub queue_depth: u32,
     /// Whether a simulated drive may be put into the state that this leaves, in place of being written.
     pub construct: bool,
+}
+
+/// Whether the drive is full after `step`, which found it so or not.
+pub fn leaves_filled(step: &Step, before: bool) -> bool {
+    match step.action {
+        Action::Purge { .. } => false,
+        Action::Fill { .. } => true,
+        _ => before,
+    }
 }
 
 pub(super) const FORM: Form = Form {

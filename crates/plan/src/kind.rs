@@ -112,6 +112,8 @@ kinds! {
     Condition(condition::Condition),
     /// Measure the cells of a sweep one after another on the drive as each leaves it, in rounds, until those are steady.
     Rounds(rounds::Rounds),
+    /// Write until the write cache is full, and again after idle times; keep all series.
+    Saturate(saturate::Saturate),
     /// Bring the drive to the steady state of random writing by the fewest writes that do, and keep their series.
     Precondition(precondition::Precondition),
     /// Try what stands above the drive: file systems, databases, a system that boots. What is on the target is

@@ -13,6 +13,18 @@ pub struct Purge {
     pub method: PurgeMethod,
 }
 
+/// What is found of a purge that was left out on purpose.
+pub const PURGE_LEFT_OUT: &str = "No purge (--purge none): the first state is the state as found.";
+
+/// What is found of a purge that the target cannot do.
+pub const CANNOT_PURGE: &str =
+    "The target does not support discard, so it was not purged: the first state is the state as found.";
+
+/// Whether a finding about a purge says that the target was left as it was.
+pub fn leaves_as_found(finding: &str) -> bool {
+    finding.ends_with("is the state as found.")
+}
+
 pub(super) const FORM: Form = Form {
     name: "purge",
     numbers: || vec!["purge"],
@@ -39,5 +51,16 @@ impl StepKind for Purge {
             PurgeMethod::None => "No purge".to_owned(),
             method => format!("Purge by {}", method.name()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_told_from_a_finding_that_nothing_was_purged() {
+        assert!(leaves_as_found(PURGE_LEFT_OUT) && leaves_as_found(CANNOT_PURGE));
+        assert!(!leaves_as_found("The drive was purged by two commands."));
     }
 }

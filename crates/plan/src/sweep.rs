@@ -119,7 +119,7 @@ fn values(axis: &Axis, list: &Value, mistakes: &mut Mistakes) -> Vec<Setting> {
     for value in array.iter() {
         let read = match axis {
             Axis::Field(field) => setting(*field, value),
-            Axis::Part(_) | Axis::Job | Axis::Choice(_) => value_of_part(value),
+            Axis::Part(_) | Axis::Job | Axis::Idle | Axis::Choice(_) => value_of_part(value),
         };
         let Some(setting) = mistakes.keep(read) else { continue };
         let Some(meaning) = meaning(axis, &setting) else { continue };
@@ -144,7 +144,7 @@ fn meaning(axis: &Axis, setting: &Setting) -> Option<String> {
             setting.apply(*field, &mut workload).ok()?;
             Some(format!("{workload:?}"))
         }
-        Axis::Part(_) | Axis::Job | Axis::Choice(_) => Some(setting.text.clone()),
+        Axis::Part(_) | Axis::Job | Axis::Idle | Axis::Choice(_) => Some(setting.text.clone()),
     }
 }
 

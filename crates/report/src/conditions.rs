@@ -131,10 +131,10 @@ fn conditions(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
                 }
             }
             @if outcome.plan.steps.iter().any(|step| matches!(step.action, Action::Purge { .. })) && !is_simulated(run) {
-                dt { "Fresh" } dd {
+                dt { "Empty" } dd {
                     "The state after the plan's purge: a discard of all blocks of a block device unless a finding says \
                      otherwise, or a new file. "
-                    "The underlying drive may have been worn before."
+                    "The underlying drive may have been written for long before."
                 }
             }
         }

@@ -299,7 +299,7 @@ impl<'p> Survey<'p> {
 /// let it rest or count all the way to wherever they came.
 fn gives_levels(part: &MeasuredStep) -> bool {
     let is_level = |rounds: &Rounds| rounds.steady.is_some() && rounds.rest == Nanos::ZERO;
-    !part.is_conditioning() && part.rounds().is_none_or(is_level)
+    !part.is_conditioning() && !part.is_saturation() && part.rounds().is_none_or(is_level)
 }
 
 /// Whether it can stand for its workload: a figure of a job says as much of what ran beside it.

@@ -1,7 +1,7 @@
 //! A step of an outcome as the report reads it: with the drive's state and the step beside it.
 
 use block::Nanos;
-use plan::{Action, Axis, Condition, Measure, Outcome, PointOutcome, Rounds, Step, Trials};
+use plan::{Action, Axis, Condition, PointOutcome, Rounds, Step, Trials};
 use workload::{Stop, Workload};
 
 use crate::figure::CellFigures;
@@ -23,39 +23,6 @@ pub(crate) struct MeasuredStep<'a> {
     pub(crate) is_base: bool,
 }
 
-/// The steps that measured something, in order.
-pub(crate) fn parts(outcome: &Outcome) -> Vec<MeasuredStep<'_>> {
-    let steps = || outcome.steps.iter().filter(|step| step.index < outcome.plan.steps.len());
-    let name = |index: usize| outcome.plan.steps[index].name.as_str();
-    let beside = |step: &'_ Step| match &step.action {
-        Action::Measure(Measure { beside: Some(other), .. }) => steps().position(|step| name(step.index) == other),
-        _ => None,
-    };
-    let states = DriveState::along(outcome);
-    let has_rounds = outcome.plan.steps.iter().any(|step| matches!(step.action, Action::Rounds(_)));
-    let state_of_figures = |index: usize| {
-        let brings_it_about = matches!(outcome.plan.steps[index].action, Action::Rounds(_) | Action::Condition(_));
-        match states[index + usize::from(brings_it_about)] {
-            DriveState::Written(_) if has_rounds => DriveState::Briefly,
-            state => state,
-        }
-    };
-    let mut parts: Vec<MeasuredStep> = steps()
-        .map(|step| MeasuredStep {
-            step: &outcome.plan.steps[step.index],
-            state: states[step.index],
-            state_of_figures: state_of_figures(step.index),
-            axes: axes(&outcome.plan.steps[step.index]),
-            readings: step.points.iter().map(CellFigures::of).collect(),
-            beside: beside(&outcome.plan.steps[step.index]),
-            is_base: false,
-        })
-        .collect();
-    let bases: Vec<usize> = parts.iter().filter_map(|part| part.beside).collect();
-    bases.into_iter().for_each(|base| parts[base].is_base = true);
-    parts
-}
-
 impl<'a> MeasuredStep<'a> {
     /// What it tries above the drive, if that is what it does.
     pub(crate) fn trials(&self) -> Option<&'a Trials> {
@@ -75,6 +42,11 @@ impl<'a> MeasuredStep<'a> {
     /// Whether it is there to change the drive's state, so that what it measured on the way is no figure of a state.
     pub(crate) fn is_conditioning(&self) -> bool {
         matches!(self.step.action, Action::Condition(_) | Action::Precondition(_))
+    }
+
+    /// Whether it writes until the write cache is full: its rates are of no one state.
+    pub(crate) fn is_saturation(&self) -> bool {
+        matches!(self.step.action, Action::Saturate(_))
     }
 
     /// Whether any point was measured.

@@ -12,6 +12,7 @@ use crate::key::{KeyFigure, KeyRequest, Scorecard};
 use crate::limited::limited;
 use crate::number::{count, latency, percent, three, whole, with_unit};
 use crate::part::MeasuredStep;
+use crate::saturation::Saturation;
 use crate::state::DriveState;
 use crate::{axis, replay};
 
@@ -20,7 +21,8 @@ const WEAR_WORTH_TELLING: f64 = 1.05;
 
 /// What the figures say, a sentence each, the most telling first; what limited the drive comes last.
 pub(crate) fn verdict(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Vec<String> {
-    let sentences = [at_random(scorecard), in_sequence(scorecard), wear(scorecard), alone(scorecard)];
+    let cache = parts.iter().find_map(Saturation::of).map(|cache| cache.said());
+    let sentences = [at_random(scorecard), in_sequence(scorecard), cache, wear(scorecard), alone(scorecard)];
     let said: Vec<String> = sentences.into_iter().flatten().chain(limited(parts)).collect();
     match said.is_empty() {
         false => said,
@@ -66,13 +68,12 @@ fn in_sequence(scorecard: &Scorecard) -> Option<String> {
     sentence(&format!("{block} sequential: {}", rates.join(", ")))
 }
 
-/// `In the worn state, 4 KiB random writes at queue depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).`
+/// `In steady state, 4 KiB random writes at queue depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).`
 fn wear(scorecard: &Scorecard) -> Option<String> {
-    let [first, .., last @ (DriveState::Written(_) | DriveState::Briefly | DriveState::Worn)] =
-        scorecard.states.as_slice()
-    else {
+    let [first, .., last] = scorecard.states.as_slice() else { return settled_at(scorecard) };
+    if !last.is_written() {
         return settled_at(scorecard);
-    };
+    }
     let is_throughput = |row: &&KeyFigure| row.metric.is_throughput();
     let rows =
         || scorecard.rows.iter().filter(is_throughput).filter_map(|row| row.change().map(|change| (row, change)));
@@ -343,7 +344,7 @@ mod tests {
     }
 
     fn scorecard(rows: Vec<KeyFigure>) -> Scorecard {
-        Scorecard { states: vec![DriveState::Fresh, DriveState::Worn], rows }
+        Scorecard { states: vec![DriveState::Filled, DriveState::Steady], rows }
     }
 
     #[test]
@@ -366,7 +367,7 @@ mod tests {
             [
                 "4 KiB random reads: 5,480 IOPS at queue depth 1, 38,900 IOPS at queue depth 32; random writes: 11,000 and 17,900 IOPS.",
                 "128 KiB sequential: 252 MB/s read, 79.1 MB/s write.",
-                "In the worn state, 4 KiB random writes at queue depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).",
+                "In steady state, 4 KiB random writes at queue depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).",
                 "4 KiB random read at queue depth 1: median latency 180 µs, 99.99 % latency 1.20 ms.",
             ]
         );
@@ -382,7 +383,7 @@ mod tests {
             verdict(&scorecard(same), &[]),
             [
                 "4 KiB random reads: 1,000 IOPS at queue depth 32.",
-                "In the worn state, no key figure of throughput changes clearly from fresh by more than 5 %.",
+                "In steady state, no key figure of throughput changes clearly from filled by more than 5 %.",
             ]
         );
     }
@@ -390,7 +391,7 @@ mod tests {
     #[test]
     fn writes_that_did_not_wear_the_drive_are_told_by_how_much_they_were() {
         let wear = Wear { written: Bytes::from_mib(320), capacity: Bytes::from_gib(80) };
-        let states = vec![DriveState::Fresh, DriveState::Written(wear)];
+        let states = vec![DriveState::Filled, DriveState::Written(wear)];
         let deep = row(Pattern::RandWrite, 4, 32, Metric::Iops, [Some(17_900.0), Some(8_950.0)]);
         let said = verdict(&Scorecard { states: states.clone(), rows: vec![deep.clone()] }, &[]);
         assert_eq!(

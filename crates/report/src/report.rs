@@ -3,7 +3,8 @@
 use plan::Outcome;
 
 use crate::key::Scorecard;
-use crate::part::{MeasuredStep, parts};
+use crate::part::MeasuredStep;
+use crate::parts::parts;
 use crate::{page, sparks, summary};
 
 /// A run's outcome with its figures worked out: once, for however many documents are made of it.

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use plan::Outcome;
-use plan::replicate::{KnownFigure, Use, leaves_filled};
+use plan::replicate::{KnownFigure, Use};
 use workload::Workload;
 
 use crate::key::{KeyFigure, KeyRequest, Scorecard, is_key};
@@ -11,13 +11,13 @@ use crate::part::{MeasuredStep, has_same_axes};
 use crate::rated::of_today;
 use crate::state::DriveState;
 
-/// The published figures of the drive that a run is of, in the state in which all drives are alike: fresh.
+/// The published figures of the drive that a run is of, in the state in which all drives are alike: filled once.
 ///
 /// How a drive was worn is each reviewer's own way, so that figures of worn drives match no others.
 pub(crate) struct Reviewed {
     known: Vec<KnownFigure>,
-    /// The place of the fresh drive's column.
-    fresh: usize,
+    /// The place of the filled drive's column.
+    filled: usize,
     /// What is to be said of where they are from.
     origin: Option<&'static str>,
 }
@@ -26,17 +26,16 @@ impl Reviewed {
     /// Of a drive that comes with the program, as it is; none of another, and none where no figure fits.
     pub(crate) fn of(outcome: &Outcome, parts: &[MeasuredStep], scorecard: &Scorecard) -> Option<Self> {
         let drive = outcome.drive.as_ref()?;
-        let fresh = scorecard.states.iter().position(|state| *state == DriveState::Fresh)?;
+        let filled = scorecard.states.iter().position(|state| *state == DriveState::Filled)?;
         let is_asked = |known: &KnownFigure| {
-            let own =
-                parts.iter().filter(|part| part.state_of_figures == DriveState::Fresh && is_filled(outcome, part));
+            let own = parts.iter().filter(|part| part.state_of_figures == DriveState::Filled);
             own.flat_map(|part| &part.readings).any(|reading| {
                 is_key(reading)
                     && has_same_axes(reading.cell().workload, &Workload { align: None, ..known.workload.clone() })
             })
         };
         let known: Vec<KnownFigure> = drive.published().into_iter().filter(is_asked).collect();
-        let found = Self { known, fresh, origin: of_today(outcome) };
+        let found = Self { known, filled, origin: of_today(outcome) };
         scorecard.rows.iter().any(|row| found.find(row).is_some()).then_some(found)
     }
 
@@ -48,7 +47,7 @@ impl Reviewed {
     /// What was published for `row` as a cell of the scorecard; empty where nothing was.
     pub(crate) fn cell(&self, row: &KeyFigure) -> Markup {
         let Some(known) = self.find(row) else { return html! { td.rated data-state="Published" {} } };
-        let measured = row.entries[self.fresh].as_ref().and_then(|entry| entry.figure.interval());
+        let measured = row.entries[self.filled].as_ref().and_then(|entry| entry.figure.interval());
         html! {
             td.number.rated data-state="Published" data-v=(kept(known.value)) {
                 (three(known.value)) " "
@@ -66,7 +65,7 @@ impl Reviewed {
             scorecard.rows.iter().filter_map(|row| Some((row.name(), self.find(row)?))).collect();
         html! {
             p.trust #published {
-                "Published: a review's figure for the same request on the fresh drive, and ours as a share of it. "
+                "Published: a review's figure for the same request on the drive filled once, and ours as a share of it. "
                 "Fitted: a parameter of the model was fitted to it, so agreement is no evidence; checked: no parameter \
                  was. "
                 @for (name, known) in told {
@@ -87,10 +86,4 @@ fn word(usage: Use) -> &'static str {
         Use::Fit => "fitted",
         Use::Check => "checked",
     }
-}
-
-/// Whether the plan had filled the drive when it came to this step.
-fn is_filled(outcome: &Outcome, part: &MeasuredStep) -> bool {
-    let before = outcome.plan.steps.iter().take_while(|step| step.name != part.step.name);
-    before.fold(false, |is_filled, step| leaves_filled(step, is_filled))
 }

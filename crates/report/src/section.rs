@@ -1,16 +1,18 @@
 //! The section of one step: what it is, its chart, its tables, its doubts.
 
 use block::Bytes;
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use plan::{Action, Finding, Metric, Outcome, Rounds};
 use workload::Pattern;
 
 use crate::chart::{self, Panel};
+use crate::drawn::figure;
 use crate::figure::CellFigures;
 use crate::number::{bound, count, kept, latency, three};
 use crate::part::{MeasuredStep, names};
 use crate::quoting::quoting;
 use crate::rounds::{self, RoundsCourse};
+use crate::saturation::Saturation;
 use crate::state::DriveState;
 use crate::sweep::Sweep;
 use crate::timeline::Timeline;
@@ -35,6 +37,7 @@ pub(crate) fn section(outcome: &Outcome, parts: &[MeasuredStep], index: usize) -
             @if part.is_measured() {
                 @match RoundsCourse::of(part) {
                     _ if let Action::Trial(trials) = &part.step.action => (trials::section(part, trials)),
+                    _ if let Some(saturation) = Saturation::of(part) => (saturation.section(part)),
                     _ if part.is_conditioning() => (conditioning(parts, index, outcome.capacity)),
                     Some(course) => (rounds::section(parts, index, &course)),
                     None => (measured(parts, index)),
@@ -222,26 +225,6 @@ fn table_of_rounds(part: &MeasuredStep, timeline: &Timeline) -> Markup {
         }
     };
     table::framed(&format!("{}: rounds", part.step.title), &table)
-}
-
-/// The panels of a chart with their caption.
-pub(crate) fn figure(title: &str, panels: &[Panel], caption: &str) -> Markup {
-    html! {
-        figure {
-            div.panels {
-                @for panel in panels {
-                    div.panel {
-                        p.panel-title { (panel.title) }
-                        div.chart role="img" aria-label={ (title) ": " (panel.title) ". " (panel.spoken) }
-                            data-x=(panel.heads.x) data-y=(panel.heads.y) data-z=[panel.heads.z]
-                            data-along=(panel.heads.along.name()) {}
-                        script type="application/json" { (PreEscaped(&panel.json)) }
-                    }
-                }
-            }
-            figcaption { (caption) }
-        }
-    }
 }
 
 fn own_findings(part: &MeasuredStep, findings: &[Finding]) -> Markup {

@@ -2,30 +2,39 @@
 
 use block::Bytes;
 use host::PurgeMethod;
-use plan::{Action, Outcome, Site, Wear};
+use plan::{Action, Outcome, Site, Wear, leaves_filled};
 
 /// The state of the drive when a step begins, as far as the plan brought it about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum DriveState {
     /// The plan did nothing to it.
     AsFound,
-    /// Purged, and at most filled in order since.
-    Fresh,
-    /// Written at random since, but too little to call it worn.
+    /// Purged, and not filled since.
+    Empty,
+    /// Written once in order since.
+    Filled,
+    /// Written at random since, but too little to call it conditioned.
     Written(Wear),
     /// The same of several steps in rounds, after each of them by another amount.
     Briefly,
-    /// Written at random for long since.
-    Worn,
+    /// Written at random for long since; no rule judged whether that became steady.
+    Conditioned,
+    /// The same, and the rule for it was not met.
+    NotSteady,
+    /// The same, and the rule was met.
+    Steady,
 }
+
+/// Whether what a step wrote became steady; none where no rule judged it.
+pub(crate) type Judge<'j> = dyn Fn(usize) -> Option<bool> + 'j;
 
 impl DriveState {
     /// The states in which each step of the plan begins, and after them that in which the last one ends.
     ///
-    /// Purging makes a drive fresh. Conditioning it with random writes makes it worn once enough was written; a
+    /// Conditioning a drive with random writes makes it steady once enough was written and the plan's rule is met; a
     /// sequential conditioning is a fill, which leaves the state by that name as it was. Where it is not known how
     /// much was written, or of how much, the plan is taken at its word.
-    pub(crate) fn along(outcome: &Outcome) -> Vec<Self> {
+    pub(crate) fn along(outcome: &Outcome, judge: &Judge<'_>) -> Vec<Self> {
         let mut states = vec![Self::AsFound];
         let mut written = Bytes::ZERO;
         for (index, step) in outcome.plan.steps.iter().enumerate() {
@@ -35,7 +44,7 @@ impl DriveState {
                 Some(PurgeMethod::None) => before,
                 Some(_) => {
                     written = Bytes::ZERO;
-                    Self::Fresh
+                    Self::Empty
                 }
                 None if work.wears() => {
                     let known = outcome.capacity.zip(written_by(outcome, index));
@@ -43,21 +52,38 @@ impl DriveState {
                         known.map(|(capacity, bytes)| (capacity, bytes.max(written_least(&step.action, capacity))));
                     written += known.map_or(Bytes::ZERO, |(_, bytes)| bytes);
                     let wear = known.map(|(capacity, _)| Wear { written, capacity });
-                    wear.filter(|wear| !wear.is_whole()).map_or(Self::Worn, Self::Written)
+                    wear.filter(|wear| !wear.is_whole()).map_or_else(|| Self::judged(judge(index)), Self::Written)
                 }
+                None if before < Self::Filled && leaves_filled(step, false) => Self::Filled,
                 None => before,
             });
         }
         states
     }
 
+    const fn judged(is_steady: Option<bool>) -> Self {
+        match is_steady {
+            None => Self::Conditioned,
+            Some(false) => Self::NotSteady,
+            Some(true) => Self::Steady,
+        }
+    }
+
+    /// Whether random writes led to it.
+    pub(crate) fn is_written(self) -> bool {
+        self > Self::Filled
+    }
+
     /// The word for people.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::AsFound => "as found",
-            Self::Fresh => "fresh",
+            Self::Empty => "empty",
+            Self::Filled => "filled",
             Self::Written(_) | Self::Briefly => "briefly written",
-            Self::Worn => "worn",
+            Self::Conditioned => "conditioned",
+            Self::NotSteady => "conditioned, not steady",
+            Self::Steady => "steady",
         }
     }
 
@@ -65,17 +91,25 @@ impl DriveState {
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::AsFound => "As found",
-            Self::Fresh => "Fresh",
+            Self::Empty => "Empty",
+            Self::Filled => "Filled",
             Self::Written(_) | Self::Briefly => "Briefly written",
-            Self::Worn => "Worn",
+            Self::Conditioned => "Conditioned",
+            Self::NotSteady => "Conditioned, not steady",
+            Self::Steady => "Steady",
         }
     }
 
-    /// The words for when it is in this state: `in the worn state`.
+    /// The words for when it is in this state: `in steady state`.
     pub(crate) fn moment(self) -> String {
         match self {
+            Self::AsFound => "as found".to_owned(),
+            Self::Empty | Self::Filled => format!("on the {} drive", self.name()),
             Self::Written(wear) => format!("after {wear}"),
-            Self::AsFound | Self::Fresh | Self::Briefly | Self::Worn => format!("in the {} state", self.name()),
+            Self::Briefly => "after few random writes".to_owned(),
+            Self::Conditioned => "after conditioning".to_owned(),
+            Self::NotSteady => "after conditioning that did not reach steady state".to_owned(),
+            Self::Steady => "in steady state".to_owned(),
         }
     }
 }

@@ -65,6 +65,7 @@ pub(crate) fn of_report(report: &Report, width: u16, color: bool) -> String {
     let is_silent = |part: &&MeasuredStep| {
         part.trials().is_none()
             && !part.is_conditioning()
+            && !part.is_saturation()
             && part.rounds().is_none()
             && !part.readings.iter().any(is_key)
     };

@@ -74,7 +74,7 @@ impl Session<'_> {
         }
         self.note_all(name, lineage.changes, level::throttled(&whole).into_iter().collect())?;
         let written = constructed + whole.write.bytes;
-        self.keep_series(name, lineage, whole)?;
+        self.keep_series(name, "", lineage, whole)?;
         Ok(written)
     }
 
@@ -92,10 +92,16 @@ impl Session<'_> {
     }
 
     /// Keeps what bringing the target itself into its state has given, unless the store has it already.
-    pub(super) fn keep_series(&self, name: &str, lineage: &Lineage, whole: Measurement) -> Result<(), LabError> {
-        if lineage.is_target() && !self.have.contains(&(name.to_owned(), String::new(), 0)) {
-            self.watch.kept(name, "", &whole);
-            self.record.keep(name, "", 0, whole)?;
+    pub(super) fn keep_series(
+        &self,
+        name: &str,
+        cell: &str,
+        lineage: &Lineage,
+        whole: Measurement,
+    ) -> Result<(), LabError> {
+        if lineage.is_target() && !self.have.contains(&(name.to_owned(), cell.to_owned(), 0)) {
+            self.watch.kept(name, cell, &whole);
+            self.record.keep(name, cell, 0, whole)?;
         }
         Ok(())
     }

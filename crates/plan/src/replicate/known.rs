@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use workload::Workload;
 
 use super::{Expect, Published, Use, catalog};
-use crate::{Action, Group, MethodPart, Metric, Step};
+use crate::{Group, MethodPart, Metric, leaves_filled};
 
 /// A figure that a review published, with its conditions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,13 +71,4 @@ fn of_part(part: &MethodPart, published: &Published, preset: &Preset) -> Vec<Kno
         }
     }
     found
-}
-
-/// Whether the drive is full after `step`, which found it so or not.
-pub fn leaves_filled(step: &Step, before: bool) -> bool {
-    match step.action {
-        Action::Purge { .. } => false,
-        Action::Fill { .. } => true,
-        _ => before,
-    }
 }

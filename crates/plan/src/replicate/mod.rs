@@ -15,6 +15,6 @@ pub use answer::{
     Answer, Beside, Carried, GoalVerdict, Measured, MissingPart, PartCondition, Replication, Tally, complete,
 };
 pub use catalog::{Review, ReviewError};
-pub use known::{KnownFigure, known_figures, leaves_filled};
+pub use known::{KnownFigure, known_figures};
 pub use layout::{Column, Layout};
 pub use published::{Expect, FigureGroup, Most, Published, PublishedFigure, Series, Use, parse};

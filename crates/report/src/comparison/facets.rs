@@ -9,10 +9,10 @@ use super::rows::SharedStep;
 use super::{name, p_value};
 use crate::chart::{self, COLORS, Changes, DrawnChange, Ground, LineStyle, Panel, Spot, Spots};
 use crate::column::Column;
+use crate::drawn::figure;
 use crate::figure::CellFigures;
 use crate::number::{count, spread};
 use crate::part::point_place;
-use crate::section::figure;
 use crate::trials::TrialSheet;
 
 /// As many names have room below one chart.

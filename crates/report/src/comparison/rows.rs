@@ -5,7 +5,8 @@ use plan::compare::{Comparison, Contrast};
 
 use crate::column::{Column, columns};
 use crate::figure::CellFigures;
-use crate::part::{MeasuredStep, axes, parts};
+use crate::part::{MeasuredStep, axes};
+use crate::parts::parts;
 use crate::state::DriveState;
 use crate::table::cell_name;
 

@@ -6,7 +6,8 @@ use crate::conditions::{date, state, took};
 use crate::figure::CellFigure;
 use crate::key::Scorecard;
 use crate::number::{count, spread, three};
-use crate::part::{MeasuredStep, parts};
+use crate::part::MeasuredStep;
+use crate::parts::parts;
 use crate::prose;
 use crate::table::cell_name;
 

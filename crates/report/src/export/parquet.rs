@@ -13,7 +13,7 @@ use plan::{Metric, Outcome};
 
 use super::csv::fields;
 use super::review::{measured_rows, single, trial_rows};
-use crate::part::parts;
+use crate::parts::parts;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,8 @@ use serde::Serialize;
 use super::Single;
 use super::csv::{fields, line};
 use super::json::MeasurementDocument;
-use crate::part::{MeasuredStep, parts};
+use crate::part::MeasuredStep;
+use crate::parts::parts;
 use crate::rounds::{RoundsCourse, Window};
 
 /// Every measurement of a run as one JSON object; ends with a line feed.

@@ -5,9 +5,9 @@ use plan::replicate::Use;
 use plan::replicate::qos::{Bar, BarVerdict, Kind, Qos, QosRun};
 
 use super::{Section, asked, capital, cells, conditions, counted, factor, ordering, scope, sections, tails};
+use crate::drawn::figure as drawn;
 use crate::number::{kept, three};
 use crate::page::{NO_SCRIPT, Page};
-use crate::section::figure as drawn;
 use crate::table::framed;
 
 /// Below the charts of percentiles.

@@ -5,10 +5,10 @@ use plan::replicate::{Answer, GoalVerdict, Replication, Series, Use};
 
 use super::{error, grid, judged, limits, notes, published};
 use crate::chart::{Point, beside};
+use crate::drawn::figure as drawn;
 use crate::number::{bound, count, three};
 use crate::page::{NO_SCRIPT, Page};
 use crate::quoting::quoting;
-use crate::section::figure as drawn;
 use crate::table::framed;
 
 /// What came of repeating reviews: one self-contained HTML file, a section for each. The same always gives the

@@ -6,10 +6,10 @@ use stats::{Histogram, Interval};
 
 use super::matrix::{MatrixGrid, longest, matrix};
 use crate::chart::{self, DemandLine, DemandPoint, Response};
+use crate::drawn::figure;
 use crate::figure::{CellFigure, CellFigures};
 use crate::number::{count, kept, latency, three, whole};
 use crate::part::MeasuredStep;
-use crate::section::figure;
 use crate::table::{self, Rows};
 
 /// How many requests tell the latency that one in 100,000 exceeds from the longest of all.

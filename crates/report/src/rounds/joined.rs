@@ -6,9 +6,9 @@ use measurement::Measurement;
 use plan::{Action, Outcome};
 
 use crate::chart::{self, SERIES_POINTS, Stretch};
+use crate::drawn::figure;
 use crate::number::{kept, three};
 use crate::part::MeasuredStep;
-use crate::section::figure;
 use crate::table::framed;
 use crate::timeline::Timeline;
 

@@ -11,16 +11,16 @@ use block::Nanos;
 use maud::{Markup, html};
 use plan::Metric;
 
-pub(crate) use course::{RoundsCourse, Window, name as rule_name};
+pub(crate) use course::{RoundsCourse, SteadyVerdict, Window, name as rule_name};
 pub(crate) use joined::joined;
 use matrix::{MatrixGrid, matrix};
 pub(crate) use overview::{overview, rows};
 
 use crate::axis;
 use crate::chart::{self, Panel, Track};
+use crate::drawn::figure;
 use crate::number::{bound, count, kept, three};
 use crate::part::MeasuredStep;
-use crate::section::figure;
 use crate::sweep::Sweep;
 use crate::table::{self, Rows};
 

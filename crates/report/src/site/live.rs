@@ -13,7 +13,8 @@ use super::frame::{Charts, SiteSection, framed};
 use crate::conditions::date;
 use crate::number::whole;
 use crate::page::{NO_SCRIPT, Page};
-use crate::part::{anchor, parts};
+use crate::part::anchor;
+use crate::parts::parts;
 use crate::section::section;
 
 /// What the process that carries a run out has told last, as far as it has told anything.

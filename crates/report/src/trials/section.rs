@@ -9,10 +9,10 @@ use plan::Trials;
 use super::chart::{courses, panels};
 use super::sheet::{TrialSheet, first};
 use super::text::verdict;
+use crate::drawn::figure;
 use crate::figure::CellFigures;
 use crate::number::count;
 use crate::part::MeasuredStep;
-use crate::section::figure;
 use crate::table::{LONG, figures, framed};
 
 /// More papers than this are folded away together.

@@ -35,7 +35,7 @@ fn every_step_that_measures_has_a_section_with_a_chart_and_a_table() {
     }
 }
 
-/// Nothing judged its rounds, and what is measured behind it is of a worn drive.
+/// Nothing judged its rounds, and what is measured behind it is of a conditioned drive.
 #[test]
 fn the_short_way_to_the_steady_state_is_shown_over_time_and_not_judged() {
     // Where lines may be broken is no matter here.
@@ -45,7 +45,7 @@ fn the_short_way_to_the_steady_state_is_shown_over_time_and_not_judged() {
     assert!(short.contains("over time") && !short.contains("Diamonds"), "{short}");
     assert!(page.contains("7 % of over-provisioning") && page.contains("then random writes of 10 % of the capacity"));
     let worn = section(&page, "step-random-worn");
-    assert!(worn.contains("drive worn"), "{worn}");
+    assert!(worn.contains("drive conditioned."), "{worn}");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn where_requests_come_at_a_rate_the_latency_from_submission_stands_beside_the_o
 #[test]
 fn a_step_beside_another_shows_both_and_how_they_differ() {
     let section = section(&COMPLETE, "step-random-worn");
-    for words in ["Fresh beside worn", "× slower", "random write, fresh", "random write, worn"] {
+    for words in ["Filled beside steady", "× slower", "random write, filled", "random write, steady"] {
         assert!(section.contains(words), "{words}");
     }
 }
@@ -93,7 +93,7 @@ fn latencies_of_single_cells_stand_beside_each_other() {
         "99.99 % latency",
         "Maximum latency",
         "× longer",
-        "random write, worn",
+        "random write, steady",
         "Latency (µs) by percentile",
     ] {
         assert!(section.contains(words), "{words}");

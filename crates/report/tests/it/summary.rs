@@ -54,10 +54,10 @@ fn colour_is_there_when_asked_for_and_changes_no_word() {
 }
 
 #[test]
-fn a_drive_that_was_written_only_in_part_is_not_called_worn() {
+fn a_drive_that_was_written_only_in_part_is_not_called_steady() {
     let mut outcome = support::outcome();
-    let worn = report::summary(&outcome, 80, false);
-    assert!(worn.contains("In the worn state,") && worn.contains("Worn"), "{worn}");
+    let steady = report::summary(&outcome, 80, false);
+    assert!(steady.contains("In steady state,") && steady.contains("Steady"), "{steady}");
     let wear = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "wear").unwrap();
     let written = outcome.steps[wear].points[0].repeats[0].measurement().unwrap().write.bytes;
     outcome.capacity = Some(written.times(250));
@@ -67,14 +67,14 @@ fn a_drive_that_was_written_only_in_part_is_not_called_worn() {
     condition.at_least = Limit::Bytes(written);
     let words = format!("{written} of random writes (0.4 % of the drive)");
     let brief = report::summary(&outcome, 80, false);
-    assert!(!brief.to_lowercase().contains("worn"), "{brief}");
+    assert!(!brief.to_lowercase().contains("steady"), "{brief}");
     assert!(brief.contains("Briefly written"), "{brief}");
     let html = report::html(&outcome).replace('\u{a0}', " ");
-    assert!(!html.contains("In the worn state") && !html.contains("drive worn."), "{words}");
+    assert!(!html.contains("In steady state,") && !html.contains("drive steady."), "{words}");
     assert!(html.contains(&format!("After {words}, ")), "the verdict says {words}");
     assert!(html.contains(&format!("drive after {words}.")), "the steps behind it say {words}");
     outcome.capacity = None;
-    assert_eq!(report::summary(&outcome, 80, false), worn, "the plan is taken at its word");
+    assert_eq!(report::summary(&outcome, 80, false), steady, "the plan is taken at its word");
 }
 
 #[test]

@@ -239,7 +239,7 @@ pub fn outcome() -> Outcome {
                 steps.push(StepOutcome { index, points: vec![PointOutcome::measured(Vec::new(), workload, repeats)] });
             }
             Action::Purge { .. } | Action::Fill { .. } | Action::Idle { .. } => {}
-            Action::Rounds(_) | Action::Precondition(_) | Action::Trial(_) => {}
+            Action::Rounds(_) | Action::Saturate(_) | Action::Precondition(_) | Action::Trial(_) => {}
         }
     }
     Outcome {
