@@ -96,7 +96,7 @@ fn leave_out_purges(plan: &mut Plan, findings: &[Finding]) {
 /// What was asked of a cell and what came of it. What a trace asked for, and what the target decided, is known from its
 /// measurements.
 fn measured_at(cell: &Cell, mut repeats: Vec<Measurement>, passes: Passes) -> PointOutcome {
-    let is_decided_there = cell.workload.replay.is_some() || matches!(passes, Passes::Once);
+    let is_decided_there = cell.workload.replay.is_some() || cell.load().is_some() || matches!(passes, Passes::Once);
     let measured = repeats.first().filter(|_| is_decided_there);
     let workload = measured.map_or(&cell.workload, |measured| &measured.workload).clone();
     // The last rounds are those that count.

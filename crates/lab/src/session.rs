@@ -6,8 +6,8 @@ mod rounds;
 mod trials;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, OnceLock};
 
 use block::{Bytes, Nanos, Seed};
 use engine::{Clock, Measurement, RealProgress};
@@ -18,7 +18,7 @@ use workload::Workload;
 use crate::conditioning::{STATES, TIMED, between_states};
 use crate::cost::Place;
 use crate::fit::{Checked, fits};
-use crate::plan::{Cell, Construction, Passes, Phase, Plan, Step, Work};
+use crate::plan::{Cell, Construction, Measure, Passes, Phase, Plan, Step, Work};
 use crate::run_record::RunRecord;
 use crate::subject::Subject;
 use crate::variants::{Lineage, Variants};
@@ -68,6 +68,8 @@ pub struct Session<'a> {
     have: HashSet<(String, String, u32)>,
     /// The IOPS of those whose precision decides how often they are measured, by step and cell.
     known: HashMap<(String, String), Vec<f64>>,
+    /// The steps with loads, by their place, once it is known what all of a load is.
+    loaded: Vec<OnceLock<Measure>>,
     /// Whether the clones have been made that measurements run on.
     has_cloned: AtomicBool,
 }
@@ -102,7 +104,9 @@ impl<'a> Session<'a> {
         let until = |step: &Step| step.action.measure().is_some_and(|measure| measure.repeats.until.is_some());
         let is_known = !have.is_empty() && plan.steps.iter().any(until);
         let known = if is_known { record.iops()? } else { HashMap::new() };
-        Ok(Self { record, plan, is_checked: false, seed, watch, have, known, has_cloned: AtomicBool::new(false) })
+        let loaded = plan.steps.iter().map(|_| OnceLock::new()).collect();
+        let has_cloned = AtomicBool::new(false);
+        Ok(Self { record, plan, is_checked: false, seed, watch, have, known, loaded, has_cloned })
     }
 
     /// Carries out the plan on `subject`, if all of it fits there.

@@ -2,6 +2,9 @@
 
 use super::{Choice, Field};
 
+/// The name of the load in a sweep.
+pub(crate) const LOAD: &str = "load";
+
 /// What is varied from cell to cell.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Axis {
@@ -12,6 +15,8 @@ pub enum Axis {
     Part(String),
     /// The jobs of a step, which run at the same time; by their names.
     Job,
+    /// How many requests come in a second, as a share of the most IOPS that another step reached: `50%`.
+    Load,
     /// How long the drive was idle before.
     Idle,
     /// What a trial is told.
@@ -25,6 +30,7 @@ impl Axis {
             Self::Field(field) => field.name(),
             Self::Part(path) => path,
             Self::Job => "job",
+            Self::Load => LOAD,
             Self::Idle => "idle",
             Self::Choice(choice) => choice.name,
         }
@@ -36,6 +42,7 @@ impl Axis {
             Self::Field(field) => field.title(),
             Self::Part(path) => path,
             Self::Job => "Job",
+            Self::Load => "Load (% of the most IOPS)",
             Self::Idle => "Idle time",
             Self::Choice(choice) => choice.title,
         }
@@ -45,7 +52,7 @@ impl Axis {
     pub const fn field(&self) -> Option<Field> {
         match self {
             Self::Field(field) => Some(*field),
-            Self::Part(_) | Self::Job | Self::Idle | Self::Choice(_) => None,
+            Self::Part(_) | Self::Job | Self::Load | Self::Idle | Self::Choice(_) => None,
         }
     }
 }

@@ -72,7 +72,8 @@ impl Frame<'_> {
         let quick = draft.quick.repeats.or(self.quick.repeats).filter(|_| self.length.is_quick());
         let simulated = draft.simulated.repeats.or(self.simulated.repeats).filter(|_| self.length.is_simulated());
         let repeats = quick.or(simulated).or(draft.body.repeats);
-        let measure = Measure { cells, axes, repeats: repeats.unwrap_or(self.repeats), beside: draft.beside.clone() };
+        let (repeats, beside) = (repeats.unwrap_or(self.repeats), draft.beside.clone());
+        let measure = Measure { cells, axes, repeats, beside, load_of: draft.load_of.clone() };
         (mistakes.count() == before).then_some(measure)
     }
 

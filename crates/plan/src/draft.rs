@@ -14,7 +14,7 @@ use super::rounds::{by, watch};
 use super::sweep::{CELLS_MAX, Swept, read as read_sweep, size};
 use super::trials::TrialDraft;
 use super::value::{Value, entries, prose, table, text};
-use super::{Experiments, Field};
+use super::{Axis, Experiments, Field};
 use crate::Metric;
 
 /// A step as it was written.
@@ -48,6 +48,8 @@ pub(super) struct Draft {
     pub(super) trial: Option<Box<TrialDraft>>,
     /// The step beside which it is shown.
     pub(super) beside: Option<String>,
+    /// The step whose most IOPS its loads are shares of.
+    pub(super) load_of: Option<String>,
     /// The published figures that it yields.
     pub(super) yields: Vec<YieldDraft>,
     /// Whether all of it could be read.
@@ -119,6 +121,7 @@ impl<'m> Drafts<'m> {
             axes: Vec::new(),
             trial: None,
             beside: None,
+            load_of: None,
             yields: Vec::new(),
             sound: true,
         };
@@ -285,6 +288,12 @@ impl<'m> Drafts<'m> {
             self.check_once(draft);
         }
         self.count_cells(draft);
+        if let Some(value) = table.get("load-of").filter(|_| measures)
+            && let Some(earlier) = self.earlier(value)
+        {
+            draft.load_of = Some(self.read[earlier].name.clone());
+        }
+        self.check_load(draft, table.get("load-of").filter(|_| measures));
         if let Some(value) = table.get("beside").filter(|_| measures)
             && let Some(earlier) = self.earlier(value)
         {
@@ -322,6 +331,23 @@ impl<'m> Drafts<'m> {
         };
         self.mistakes.push(mistake);
         None
+    }
+
+    /// That a load is swept where it is said of what, and only there.
+    fn check_load(&mut self, draft: &Draft, of: Option<&Value>) {
+        let swept = draft.axes.iter().find(|swept| swept.axis == Axis::Load);
+        let mistake = match (swept, of) {
+            (Some(swept), None) if draft.load_of.is_none() => Diagnostic::new(
+                "plan::missing",
+                swept.span.clone(),
+                "it is not said of which step's IOPS a load is a share",
+            )
+            .help("name an earlier step that measures: `load-of = \"depth-read\"`"),
+            (None, Some(of)) => Diagnostic::new("plan::reference", of.span(), "no load is swept")
+                .help("sweep it: `sweep.load = [\"50%\", \"100%\"]`"),
+            _ => return,
+        };
+        self.mistakes.push(mistake);
     }
 
     /// That figures can be shown side by side: the sweeps must be alike.
@@ -379,6 +405,7 @@ fn inherit(draft: &mut Draft, mut earlier: Draft, own_sweep: bool, titled: bool)
     if draft.jobs.is_empty() {
         draft.jobs = earlier.jobs;
     }
+    draft.load_of = draft.load_of.take().or(earlier.load_of);
     draft.body = draft.body.over(&earlier.body);
     draft.quick = draft.quick.over(&earlier.quick);
     draft.simulated = draft.simulated.over(&earlier.simulated);

@@ -211,6 +211,12 @@ impl Cell {
         job(&self.point)
     }
 
+    /// Its load, as a share of what another step reached; none where that is not swept.
+    pub fn load(&self) -> Option<f64> {
+        let (_, text) = self.point.iter().find(|(axis, _)| *axis == Axis::Load)?;
+        Some(text.trim_end_matches('%').parse::<f64>().ok()? / 100.0)
+    }
+
     /// The key without the job: that of the point at which it runs.
     pub fn place(&self) -> String {
         join(self.point.iter().filter(|(axis, _)| *axis != Axis::Job), " ")

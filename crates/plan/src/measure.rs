@@ -20,12 +20,14 @@ pub struct Measure {
     pub repeats: Repetition,
     /// The step whose figures are shown beside this one's (the same table in another state of the drive).
     pub beside: Option<String>,
+    /// The earlier step whose most IOPS the loads are shares of, where loads are swept.
+    pub load_of: Option<String>,
 }
 
 pub(super) const FORM: Form = Form {
     name: "measure",
     numbers: || [names(), vec!["repeats"]].concat(),
-    more: &["sweep", "job", "beside", "same-as", "quick", "simulated"],
+    more: &["sweep", "job", "beside", "load-of", "same-as", "quick", "simulated"],
     build: |frame, draft, _, mistakes| frame.measure(draft, mistakes).map(Action::Measure),
 };
 
@@ -33,6 +35,18 @@ impl Measure {
     /// The cells in groups of those that are measured at the same time: the jobs of a point, or one cell.
     pub fn points(&self) -> impl Iterator<Item = &[Cell]> {
         self.cells.chunk_by(|one, other| one.job().is_some() && one.place() == other.place())
+    }
+
+    /// The same with each load as the arrival rate that it is where all of it is so many IOPS.
+    pub fn loaded(&self, all: f64) -> Self {
+        let at = |cell: &Cell| {
+            let mut cell = cell.clone();
+            if let Some(share) = cell.load() {
+                cell.workload.arrival.rate = (all * share / f64::from(cell.workload.workers)).round().max(1.0) as u32;
+            }
+            cell
+        };
+        Self { cells: self.cells.iter().map(at).collect(), ..self.clone() }
     }
 
     /// What the cells have in common; of jobs, what each does at all points: `side by side: reader (random read, 4 KiB);

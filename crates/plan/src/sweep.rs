@@ -7,6 +7,7 @@ use block::suggestion;
 use toml::de::{DeTable, DeValue};
 use workload::Workload;
 
+use super::axis::LOAD;
 use super::body::setting;
 use super::diagnostic::{Diagnostic, Mistakes};
 use super::fields::{Setting, names};
@@ -60,13 +61,17 @@ pub(super) fn read(table: &DeTable, span: Range<usize>, mistakes: &mut Mistakes)
     if table.is_empty() {
         mistakes.push(Diagnostic::new("plan::empty-sweep", span, "a sweep over nothing").help(EXAMPLE));
     }
-    let known: Vec<&str> = names().into_iter().chain(PARTS).collect();
+    let known: Vec<&str> = names().into_iter().chain(PARTS).chain([LOAD]).collect();
     let mut axes = Vec::new();
     for (key, span, value) in entries(table) {
         match Field::named(key) {
             Some(field) => {
                 let values = values(&Axis::Field(field), value, mistakes);
                 axes.push(Swept { axis: Axis::Field(field), span, values });
+            }
+            None if key == LOAD => {
+                let values = values(&Axis::Load, value, mistakes);
+                axes.push(Swept { axis: Axis::Load, span, values });
             }
             None if PARTS.contains(&key.split('.').next().unwrap_or(key)) => {
                 part(key, span, value, &mut axes, mistakes)
@@ -80,6 +85,9 @@ pub(super) fn read(table: &DeTable, span: Range<usize>, mistakes: &mut Mistakes)
     }
     axes
 }
+
+/// The loads that can be asked for, in percent.
+const LOADS: std::ops::RangeInclusive<u32> = 1..=1000;
 
 const EXAMPLE_PART: &str = "name a parameter as in `assay drives show`: `sweep.drive.nand.read = [\"25us\", \"50us\"]`";
 
@@ -119,6 +127,7 @@ fn values(axis: &Axis, list: &Value, mistakes: &mut Mistakes) -> Vec<Setting> {
     for value in array.iter() {
         let read = match axis {
             Axis::Field(field) => setting(*field, value),
+            Axis::Load => share(value),
             Axis::Part(_) | Axis::Job | Axis::Idle | Axis::Choice(_) => value_of_part(value),
         };
         let Some(setting) = mistakes.keep(read) else { continue };
@@ -144,7 +153,19 @@ fn meaning(axis: &Axis, setting: &Setting) -> Option<String> {
             setting.apply(*field, &mut workload).ok()?;
             Some(format!("{workload:?}"))
         }
-        Axis::Part(_) | Axis::Job | Axis::Idle | Axis::Choice(_) => Some(setting.text.clone()),
+        Axis::Part(_) | Axis::Job | Axis::Load | Axis::Idle | Axis::Choice(_) => Some(setting.text.clone()),
+    }
+}
+
+/// A share of the most IOPS that another step reached.
+fn share(value: &Value) -> Result<Setting, Diagnostic> {
+    let text = quantity(value)?;
+    let percent =
+        text.trim().trim_end_matches('%').trim_end().parse::<u32>().ok().filter(|share| LOADS.contains(share));
+    match percent {
+        Some(percent) => Ok(Setting { text: format!("{percent}%"), span: value.span() }),
+        None => Err(Diagnostic::new("plan::bad-value", value.span(), format!("`{text}` is no load"))
+            .help("a load is a whole share of the most IOPS of another step, from 1% to 1000%: `\"50%\"`")),
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) fn value(axis: &Axis, point: &PointOutcome) -> Option<f64> {
     match axis {
         Axis::Field(field) => field.number(point.workload()?),
         Axis::Part(_) => amount(written(axis, point)),
+        Axis::Load => amount(written(axis, point).trim_end_matches('%')),
         Axis::Job | Axis::Idle => None,
         Axis::Choice(choice) => chosen(choice, written(axis, point)),
     }

@@ -5,7 +5,7 @@ use plan::Metric;
 use stats::Interval;
 
 use crate::figure::{CellFigure, CellFigures, scaled};
-use crate::number::{latency, three};
+use crate::number::{Scaled, latency, three};
 use crate::part::MeasuredStep;
 
 /// One figure of a step.
@@ -32,8 +32,11 @@ pub(crate) fn columns(part: &MeasuredStep) -> Vec<Column> {
     if part.trials().is_some() {
         return given.into_iter().map(|(figure, most)| Column::tried(figure, most)).collect();
     }
-    let is_told = |metric: &Metric| part.readings.iter().any(|one| one.figure(*metric).interval().is_some());
-    Metric::tabled().filter(is_told).map(Column::of).collect()
+    let most = |metric: Metric| {
+        let means = part.readings.iter().filter_map(|one| Some(one.figure(metric).interval()?.mean));
+        means.max_by(f64::total_cmp)
+    };
+    Metric::tabled().filter_map(|metric| Some(Column::up_to(metric, most(metric)?))).collect()
 }
 
 impl Column {
@@ -41,6 +44,12 @@ impl Column {
     pub(crate) fn of(metric: Metric) -> Self {
         let better = if metric.more_is_better() { Better::More } else { Better::Less };
         Self { name: metric.title().to_owned(), better, unit: metric.unit(), scale: 1.0, metric: Some(metric) }
+    }
+
+    /// The same where it is at most `most`: in the unit that suits.
+    fn up_to(metric: Metric, most: f64) -> Self {
+        let Scaled { unit, scale } = Scaled::of(metric.unit(), most);
+        Self { unit, scale, ..Self::of(metric) }
     }
 
     /// The column of a figure of trials, which is at most `most`: in the unit that suits.
@@ -103,7 +112,9 @@ impl Column {
     /// A mean of the column as a sentence has it: `12,300 a second`, `252 MB/s`.
     pub(crate) fn told(&self, interval: &Interval) -> String {
         match self.unit {
-            "µs" if self.metric.is_some() => latency(interval.mean),
+            "µs" | "ms" | "s" if self.metric.is_some_and(|metric| metric.unit() == "µs") => {
+                latency(interval.mean / self.scale)
+            }
             "1/s" => format!("{} a second", three(interval.mean)),
             unit => format!("{} {unit}", three(interval.mean)).trim_end().to_owned(),
         }

@@ -115,7 +115,7 @@ fn conditions(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
             dt { "Intervals" } dd {
                 "Mean of the repeats ± 95 % confidence by Student's t over the repeats; shown as a share of the mean. "
                 "In charts and data the ends are the mean times and by e to that share, so that they stay positive. "
-                "A figure wider than ±2 % is marked ▲. A single measurement has no interval."
+                "A figure wider than ±2 % is marked ▲. A single measurement has no interval, nor has a figure that was the same in every repeat."
             }
             dt { "Changes" } dd {
                 "The ratio of two means is a change if its 95 % interval, the two relative half-widths added in \

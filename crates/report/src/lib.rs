@@ -14,9 +14,12 @@ mod energy;
 pub mod export;
 mod figure;
 pub mod forecast;
+mod glance;
+mod headline;
 pub mod health;
 mod key;
 mod limited;
+mod load;
 mod number;
 mod page;
 #[cfg(test)]

@@ -56,20 +56,25 @@ fn depth(parts: &[MeasuredStep]) -> Option<String> {
     })
 }
 
+/// `garbage collection (write amplification 13.9)`: what limits sustained random writes; none where nothing is known to.
+pub(crate) fn limits(parts: &[MeasuredStep]) -> Option<String> {
+    let (_, wrote) = amplified(parts)?;
+    Some(format!("garbage collection (write amplification {})", three(wrote)))
+}
+
 /// `Sustained 4 KiB random writes are limited by garbage collection (write amplification 13.9).`
 fn amplification(parts: &[MeasuredStep]) -> Option<String> {
+    let (block, limit) = (amplified(parts)?.0, limits(parts)?);
+    Some(format!("Sustained {block} {}s are limited by {limit}.", Pattern::RandWrite.words()))
+}
+
+/// The size of the last random writes of 4 KiB, and what the drive wrote for each byte of them, where that is worth telling.
+fn amplified(parts: &[MeasuredStep]) -> Option<(Bytes, f64)> {
     let is_small = |reading: &&CellFigures| {
         let Some(workload) = reading.point.workload() else { return false };
         reading.is_plain() && workload.pattern == Pattern::RandWrite && workload.block == Bytes::from_kib(4)
     };
     let last = parts.iter().rev().find_map(|part| part.readings.iter().find(is_small))?;
     let wrote = last.cell().repeats.last()?.drive?.write_amplification()?;
-    (wrote >= AMPLIFICATION_WORTH_TELLING).then(|| {
-        format!(
-            "Sustained {} {}s are limited by garbage collection (write amplification {}).",
-            last.cell().workload.block,
-            Pattern::RandWrite.words(),
-            three(wrote)
-        )
-    })
+    (wrote >= AMPLIFICATION_WORTH_TELLING).then_some((last.cell().workload.block, wrote))
 }

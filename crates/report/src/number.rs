@@ -48,9 +48,10 @@ pub(crate) fn kept(value: f64) -> String {
 /// More digits than any clock or count here can tell.
 pub(crate) const DIGITS: i32 = 9;
 
-/// The half-width as a share of the mean: `±0.1 %`; none where there is no interval.
+/// The half-width as a share of the mean: `±0.1 %`; none where there is no interval, or where all repeats gave the same, so
+/// that nothing was spread.
 pub(crate) fn spread(interval: &Interval) -> Option<String> {
-    interval.relative().map(|share| format!("±{}", percent(share)))
+    interval.relative().filter(|share| *share > 0.0).map(|share| format!("±{}", percent(share)))
 }
 
 /// `12 %`, `0.4 %`, `<0.1 %`, `0 %`.
@@ -69,6 +70,29 @@ pub(crate) fn latency(micros: f64) -> String {
         us if us < 1e3 => format!("{} µs", three(us)),
         us if us < 1e6 => format!("{} ms", three(us / 1e3)),
         us => format!("{} s", three(us / 1e6)),
+    }
+}
+
+/// A unit in which figures up to a largest one are read easily, and how much of it one of their own unit is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scaled {
+    pub(crate) unit: &'static str,
+    pub(crate) scale: f64,
+}
+
+impl Scaled {
+    /// Microseconds from ten thousand on are milliseconds, and from ten million on seconds; other units stay.
+    pub(crate) fn of(unit: &'static str, most: f64) -> Self {
+        match (unit, most) {
+            ("µs", 1e7..) => Self { unit: "s", scale: 1e-6 },
+            ("µs", 1e4..) => Self { unit: "ms", scale: 1e-3 },
+            (unit, _) => Self { unit, scale: 1.0 },
+        }
+    }
+
+    /// A figure in this unit, with three digits.
+    pub(crate) fn three(self, value: f64) -> String {
+        three(value * self.scale)
     }
 }
 
@@ -141,11 +165,12 @@ mod tests {
 
     #[test]
     fn a_half_width_is_shown_as_a_share_of_the_mean() {
-        let of = |half| spread(&Interval { mean: 1000.0, half_width: Some(half), repeats: 5 }).unwrap();
+        let of = |half| spread(&Interval { mean: 1000.0, half_width: Some(half), repeats: 5 });
         assert_eq!(
-            (of(0.0), of(0.1), of(4.0), of(123.0)),
-            ("±0 %".into(), "±<0.1 %".into(), "±0.4 %".into(), "±12 %".into())
+            (of(0.1), of(4.0), of(123.0)),
+            (Some("±<0.1 %".into()), Some("±0.4 %".into()), Some("±12 %".into()))
         );
+        assert_eq!(of(0.0), None, "what is the same in every repeat has no spread");
         assert_eq!(spread(&Interval { mean: 1.0, half_width: None, repeats: 1 }), None);
     }
 }

@@ -4,6 +4,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use plan::Outcome;
 
 use crate::conditions::{back_matter, date, state, took};
+use crate::glance::glance;
+use crate::headline::headline;
 use crate::number::{bound, count};
 use crate::part::MeasuredStep;
 use crate::report::Report;
@@ -123,9 +125,12 @@ fn summary(report: &Report) -> Markup {
                 a href={ "#" (part.anchor()) } { (part.step.title) } " "
                 span { (bound(words)) }
             } } } }
+            @if let Some(headline) = headline(scorecard, parts) { p.verdict { (bound(&headline)) } }
+            @let (rated, reviewed) = (rated::RatedSheet::of(outcome), Reviewed::of(outcome, parts, scorecard));
+            (glance(scorecard, rated.as_ref(), reviewed.as_ref()))
             @let verdict = prose::verdict(scorecard, parts);
             @if !verdict.is_empty() { ul.verdict { @for sentence in &verdict { li { (bound(sentence)) } } } }
-            @if !scorecard.rows.is_empty() { (table::scorecard(scorecard, rated::RatedSheet::of(outcome).as_ref(), Reviewed::of(outcome, parts, scorecard).as_ref())) }
+            @if !scorecard.rows.is_empty() { (table::scorecard(scorecard, rated.as_ref(), reviewed.as_ref())) }
             (rounds::overview(parts))
             p.trust {
                 @if outcome.run.simulated { "Durations are the plan's for simulated drives. " }

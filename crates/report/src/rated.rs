@@ -34,26 +34,21 @@ impl RatedSheet {
         Some(Self { rated, origin: of_today(outcome) })
     }
 
-    /// What is promised for `row`: as data sheets have it 128 KiB and more in order, 4 KiB at random at the depth that
-    /// the drive's file names, or deeper.
+    /// What is promised for `row`.
     pub(crate) fn promised(&self, row: &KeyFigure) -> Option<RatedValue> {
-        let (request, rated) = (&row.request, &self.rated);
-        let is_streamed = row.metric == Metric::Bandwidth && request.block >= Bytes::from_kib(128);
-        let is_deep = rated.random_depth.is_some_and(|depth| request.in_flight() >= depth);
-        let is_scattered =
-            row.metric == Metric::Iops && request.block == Bytes::from_kib(4) && is_deep && !row.is_sustained;
-        let rate = |rate: Option<block::Rate>| Some(rate?.get() as f64 / 1e6);
-        let count = |count: Option<u64>| Some(count? as f64);
-        let (value, promise) = match request.pattern {
-            Pattern::Read if is_streamed => (rate(rated.sequential_read), Promise::SequentialRead),
-            Pattern::Write if is_streamed => (rate(rated.sequential_write), Promise::SequentialWrite),
-            Pattern::RandRead if is_scattered => (count(rated.random_read_iops), Promise::RandomReadIops),
-            Pattern::RandWrite if is_scattered => (count(rated.random_write_iops), Promise::RandomWriteIops),
-            _ => return None,
-        };
-        let value = value?;
+        let (value, promise) = rating(&self.rated, row)?;
         let ratio = row.base().map(|measured| measured.mean / value);
-        Some(RatedValue { value, is_fitted: rated.fitted.contains(&promise), ratio })
+        Some(RatedValue { value, is_fitted: self.rated.fitted.contains(&promise), ratio })
+    }
+
+    /// What is promised of reads in sequence, in MB/s.
+    pub(crate) fn sequential_read(&self) -> Option<f64> {
+        Some(self.rated.sequential_read?.get() as f64 / 1e6)
+    }
+
+    /// Whether these are its promises.
+    pub(crate) fn is_of(&self, rated: &Rated) -> bool {
+        self.rated == *rated
     }
 
     /// Whether anything in the scorecard is promised.
@@ -76,6 +71,26 @@ impl RatedSheet {
             }
         }
     }
+}
+
+/// What a drive is rated for `row`, in the unit of that: as data sheets have it 128 KiB and more in order, 4 KiB at random at
+/// the depth that the drive's file names, or deeper.
+pub(crate) fn rating(rated: &Rated, row: &KeyFigure) -> Option<(f64, Promise)> {
+    let request = &row.request;
+    let is_streamed = row.metric == Metric::Bandwidth && request.block >= Bytes::from_kib(128);
+    let is_deep = rated.random_depth.is_some_and(|depth| request.in_flight() >= depth);
+    let is_scattered =
+        row.metric == Metric::Iops && request.block == Bytes::from_kib(4) && is_deep && !row.is_sustained;
+    let rate = |rate: Option<block::Rate>| Some(rate?.get() as f64 / 1e6);
+    let count = |count: Option<u64>| Some(count? as f64);
+    let (value, promise) = match request.pattern {
+        Pattern::Read if is_streamed => (rate(rated.sequential_read), Promise::SequentialRead),
+        Pattern::Write if is_streamed => (rate(rated.sequential_write), Promise::SequentialWrite),
+        Pattern::RandRead if is_scattered => (count(rated.random_read_iops), Promise::RandomReadIops),
+        Pattern::RandWrite if is_scattered => (count(rated.random_write_iops), Promise::RandomWriteIops),
+        _ => return None,
+    };
+    Some((value?, promise))
 }
 
 /// What is to be said where a run kept no record of its drive.

@@ -44,6 +44,11 @@ impl Reviewed {
         self.known.iter().find(is_it).filter(|_| !row.is_sustained)
     }
 
+    /// What was published for `row`.
+    pub(crate) fn value(&self, row: &KeyFigure) -> Option<f64> {
+        Some(self.find(row)?.value)
+    }
+
     /// What was published for `row` as a cell of the scorecard; empty where nothing was.
     pub(crate) fn cell(&self, row: &KeyFigure) -> Markup {
         let Some(known) = self.find(row) else { return html! { td.rated data-state="Published" {} } };

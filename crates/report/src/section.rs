@@ -16,7 +16,7 @@ use crate::saturation::Saturation;
 use crate::state::DriveState;
 use crate::sweep::Sweep;
 use crate::timeline::Timeline;
-use crate::{axis, energy, prose, replay, table, trials};
+use crate::{axis, energy, load, prose, replay, table, trials};
 
 /// The section of `parts[index]`, with the findings that are about it.
 pub(crate) fn section(outcome: &Outcome, parts: &[MeasuredStep], index: usize) -> Markup {
@@ -121,7 +121,10 @@ fn measured(parts: &[MeasuredStep], index: usize) -> Markup {
         None => (chart::curve(parts, index), prose::CURVE_CAPTION.to_owned()),
     };
     html! {
-        (figure(&part.step.title, &panels, &caption))
+        @match load::curves(part) {
+            Some(curves) => (curves),
+            None => (figure(&part.step.title, &panels, &caption)),
+        }
         @match (base, &sweep) {
             (Some(base), Some(sweep)) => {
                 (table::comparison(base, part, sweep.metric()))

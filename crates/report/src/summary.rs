@@ -5,12 +5,16 @@ use plan::{Metric, Outcome};
 
 use crate::conditions::{date, state, took};
 use crate::figure::CellFigure;
+use crate::headline::headline;
 use crate::key::{KeyEntry, KeyFigure, Scorecard, is_key};
-use crate::number::{BINDING, bound, count, spread, three};
+use crate::number::{BINDING, Scaled, bound, count, spread, three};
 use crate::part::MeasuredStep;
 use crate::report::Report;
-use crate::table::cell_name;
+use crate::table::{cell_name, scaled};
 use crate::{energy, prose, rounds, trials};
+
+/// From so many columns on there is room for changes beside three states.
+const WIDE: u16 = 110;
 
 /// The narrowest that a summary can be and still hold its table.
 const WIDTH_LEAST: u16 = 60;
@@ -40,6 +44,10 @@ pub(crate) fn of_report(report: &Report, width: u16, color: bool) -> String {
     if let Some(shortfall) = prose::shortfall(outcome) {
         lines.push(String::new());
         lines.extend(wrapped(&shortfall, width));
+    }
+    if let Some(headline) = headline(scorecard, parts) {
+        lines.push(String::new());
+        lines.extend(wrapped(&headline, width));
     }
     for (place, sentence) in prose::verdict(scorecard, parts).iter().enumerate() {
         lines.extend((place == 0).then(String::new));
@@ -148,14 +156,16 @@ fn padded(mut table: Table) -> Table {
 
 fn table(scorecard: &Scorecard, width: u16, color: bool) -> Table {
     let mut table = blank(width, color);
-    let has_change = scorecard.has_change();
+    // Three states leave no room for what the verdict tells of their changes.
+    let has_change = scorecard.has_change() && (scorecard.states.len() < 3 || width >= WIDE);
     let mut head = vec![Cell::new("Key figure"), Cell::new("Unit")];
     head.extend(scorecard.states.iter().map(|state| Cell::new(state.title()).set_alignment(CellAlignment::Right)));
     head.extend(has_change.then(|| Cell::new("Change")));
     table.set_header(head);
     for row in &scorecard.rows {
-        let mut cells = vec![Cell::new(short(row)), Cell::new(row.metric.unit())];
-        cells.extend(row.entries.iter().map(|entry| figure(entry.as_ref(), color)));
+        let scaled = scaled(row);
+        let mut cells = vec![Cell::new(short(row)), Cell::new(scaled.unit)];
+        cells.extend(row.entries.iter().map(|entry| figure(entry.as_ref(), scaled, color)));
         cells.extend(has_change.then(|| change(row, color)));
         table.add_row(cells);
     }
@@ -168,7 +178,7 @@ const RULED: TableStyle = TableStyle::new()
     .header_separator(LineStyle::none().fill('─'))
     .content_lines(ContentLineStyle::none());
 
-/// `Random read, 4 KiB, QD 32`, `Random read, 4 KiB: 99.99 %`: short enough for a column. Sequential requests
+/// `Rand. read, 4K, QD32`, `Rand. read, 4K: 99.99 %`: short enough for a column. Sequential requests
 /// and latencies are of one at a time unless a depth is given.
 fn short(row: &KeyFigure) -> String {
     let request = &row.request;
@@ -179,11 +189,19 @@ fn short(row: &KeyFigure) -> String {
         }
         name => name,
     };
-    name.trim_end_matches(" latency").replacen("Mixed random ", "", 1).replacen("queue depth", "QD", 1)
+    let words = [
+        (" latency", ""),
+        ("Mixed random ", ""),
+        ("queue depth ", "QD"),
+        ("Sequential", "Seq."),
+        ("Random", "Rand."),
+        (" KiB", "K"),
+    ];
+    words.into_iter().fold(name, |name, (long, short)| name.replacen(long, short, 1))
 }
 
-fn figure(entry: Option<&KeyEntry>, color: bool) -> Cell {
-    figure_cell(&entry.map_or(CellFigure::NotGiven, |entry| entry.figure), color)
+fn figure(entry: Option<&KeyEntry>, scaled: Scaled, color: bool) -> Cell {
+    figure_cell(&entry.map_or(CellFigure::NotGiven, |entry| entry.figure.scaled(scaled.scale)), color)
 }
 
 fn figure_cell(figure: &CellFigure, color: bool) -> Cell {

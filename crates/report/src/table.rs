@@ -8,8 +8,8 @@ use crate::axis;
 use crate::change::FigureChange;
 use crate::column::{Column, columns};
 use crate::figure::{CellFigure, CellFigures};
-use crate::key::Scorecard;
-use crate::number::{count, kept, latency, significant, spread, three};
+use crate::key::{KeyFigure, Scorecard};
+use crate::number::{Scaled, count, kept, latency, significant, spread, three};
 use crate::part::{MeasuredStep, names};
 use crate::rated::{self, RatedSheet};
 use crate::reviewed::Reviewed;
@@ -41,10 +41,11 @@ pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&RatedSheet>, revie
                         None => (row.name()),
                     }
                 }
-                td.unit { (row.metric.unit()) }
+                @let scaled = scaled(row);
+                td.unit { (scaled.unit) }
                 @for (state, entry) in scorecard.states.iter().zip(&row.entries) {
                     @match entry {
-                        Some(entry) => (figure_in(Some(state.title()), &entry.figure, row.metric.unit())),
+                        Some(entry) => (figure_in(Some(state.title()), &entry.figure.scaled(scaled.scale), scaled.unit)),
                         None => td.number.unplanned title="Not part of the plan" { span.dash { "–" } },
                     }
                 }
@@ -59,6 +60,12 @@ pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&RatedSheet>, revie
         @if let Some(sheet) = sheet { (sheet.note(scorecard)) }
         @if let Some(reviewed) = reviewed { (reviewed.note(scorecard)) }
     }
+}
+
+/// The unit of a row.
+pub(crate) fn scaled(row: &KeyFigure) -> Scaled {
+    let means = row.entries.iter().flatten().filter_map(|entry| Some(entry.figure.interval()?.mean));
+    Scaled::of(row.metric.unit(), means.fold(0.0, f64::max))
 }
 
 fn changed(change: Option<FigureChange>) -> Markup {

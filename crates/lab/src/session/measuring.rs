@@ -27,7 +27,10 @@ impl Session<'_> {
         target: &mut Lineage,
         variants: &mut Variants,
     ) -> Result<usize, LabError> {
-        let end = first + self.plan.steps[first..].iter().take_while(|step| sampled(step).is_some()).count();
+        self.load(first)?;
+        // What a load is a share of is measured before.
+        let is_ready = |index: &usize| sampled(&self.plan.steps[*index]).is_some_and(|one| one.load_of.is_none());
+        let end = (first + 1..self.plan.steps.len()).take_while(is_ready).last().map_or(first + 1, |last| last + 1);
         self.measure(first..end, target)?;
         let before: Vec<Work> = self.plan.steps[..first].iter().map(|step| step.work(&target.subject.site())).collect();
         self.watch.advance(states_weight(&target.place, &before));
@@ -46,11 +49,38 @@ impl Session<'_> {
         Ok(end - first)
     }
 
+    /// Settles what the loads of a step are, if it has any: shares of the most IOPS that the step which it names reached.
+    fn load(&self, index: usize) -> Result<(), LabError> {
+        let step = &self.plan.steps[index];
+        let Some((measure, of)) = sampled(step).and_then(|measure| Some((measure, measure.load_of.as_ref()?))) else {
+            return Ok(());
+        };
+        let reached = self.record.iops()?.into_iter().filter(|((name, _), _)| name == of);
+        let means = reached.map(|(_, repeats)| repeats.iter().sum::<f64>() / repeats.len().max(1) as f64);
+        let all = means.fold(0.0, f64::max);
+        if all > 0.0 {
+            let _ = self.loaded[index].set(measure.loaded(all));
+        } else {
+            self.note(
+                Some(&step.name),
+                None,
+                &format!("Not measured: step `{of}`, of which loads are shares, has no IOPS."),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// What a step measures on clones, with its loads; none where it does not, or where it is not known what they are.
+    fn sampled(&self, index: usize) -> Option<&Measure> {
+        let measure = sampled(&self.plan.steps[index])?;
+        if measure.load_of.is_some() { self.loaded[index].get() } else { Some(measure) }
+    }
+
     /// The changes that make the drives on which cells of `steps` are still to be measured, in order.
     fn wanted_drives(&self, steps: Range<usize>) -> Vec<String> {
         let mut wanted: Vec<String> = Vec::new();
         for index in steps {
-            let Some(measure) = sampled(&self.plan.steps[index]) else { continue };
+            let Some(measure) = self.sampled(index) else { continue };
             for point in measure.points().filter(|point| !self.missing(index, point, measure).is_empty()) {
                 let changes = point[0].changes();
                 if !changes.is_empty() && !wanted.contains(&changes) {
@@ -136,7 +166,7 @@ impl Session<'_> {
         let block = lineage.subject.block();
         let mut tasks = Vec::new();
         for index in steps {
-            let Some(measure) = sampled(&self.plan.steps[index]) else { continue };
+            let Some(measure) = self.sampled(index) else { continue };
             for cells in measure.points().filter(|point| point[0].changes() == lineage.changes) {
                 let name = &self.plan.steps[index].name;
                 if let Some(found) = cells.iter().find_map(|cell| cell.workload.unfit(block)) {

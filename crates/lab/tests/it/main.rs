@@ -7,6 +7,7 @@ mod fio_examples;
 mod fio_fuzz;
 mod jobs;
 mod level;
+mod load;
 mod mutated;
 mod parts;
 mod permitted;

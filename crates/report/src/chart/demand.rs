@@ -12,26 +12,26 @@ use crate::number::{latency, three};
 /// Bins for each factor of ten in latency.
 const BINS: f64 = 20.0;
 
-/// The points of one number of workers.
+/// The points of one number of workers, or of one figure of latency.
 pub(crate) struct DemandLine {
-    /// How many workers.
+    /// Which.
     pub(crate) name: String,
-    /// By depth.
+    /// By how much is asked.
     pub(crate) points: Vec<DemandPoint>,
 }
 
-/// What one depth gave.
+/// What one depth or load gave.
 pub(crate) struct DemandPoint {
-    /// Requests in flight by each worker.
-    pub(crate) depth: u32,
+    /// How much was asked: `queue depth 8`.
+    pub(crate) asked: String,
     /// Requests a second.
     pub(crate) iops: f64,
-    /// Mean latency, in microseconds.
+    /// Latency, in microseconds.
     pub(crate) latency: f64,
 }
 
-/// The panel of latency over IOPS.
-pub(crate) fn demand(lines: &[DemandLine]) -> Panel {
+/// The panel of this latency over IOPS.
+pub(crate) fn demand(what: &str, lines: &[DemandLine]) -> Panel {
     let points = || lines.iter().flat_map(|line| &line.points);
     let most = points().map(|point| point.iops).fold(0.0, f64::max);
     let x = axis("IOPS").range(vec![0.0, most * 1.06]).separate_thousands(true).tick_format(",~g").n_ticks(8);
@@ -40,7 +40,7 @@ pub(crate) fn demand(lines: &[DemandLine]) -> Panel {
         let look = LineStyle::ranked(COLORS[place % COLORS.len()], place / COLORS.len());
         let text = line.points.iter().map(|point| {
             let figures = format!("{} IOPS, {}", three(point.iops), latency(point.latency));
-            hover(&[line.name.clone(), format!("queue depth {}", point.depth), figures])
+            hover(&[line.name.clone(), point.asked.clone(), figures])
         });
         plot.add_trace(
             Scatter::new(
@@ -55,8 +55,8 @@ pub(crate) fn demand(lines: &[DemandLine]) -> Panel {
             .hover_template(TEXT_ONLY),
         );
     }
-    let heads = Heads::new("IOPS", "Mean latency (µs)");
-    Panel::new("Mean latency (µs) by IOPS; right and down is better".to_owned(), heads, &plot)
+    let heads = Heads::new("IOPS", format!("{what} (µs)"));
+    Panel::new(format!("{what} (µs) by IOPS; right and down is better"), heads, &plot)
 }
 
 /// The latencies of one point.

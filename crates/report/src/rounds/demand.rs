@@ -44,7 +44,7 @@ pub(super) fn figures(part: &MeasuredStep) -> Markup {
                 }
             }
         }
-        (figure(&part.step.title, &[chart::demand(&lines(part))], DEMAND_CAPTION))
+        (figure(&part.step.title, &[chart::demand("Mean latency", &lines(part))], DEMAND_CAPTION))
         @if !chosen.is_empty() {
             h3 { "Response times" }
             (figure(&part.step.title, &responses(&chosen), RESPONSE_CAPTION))
@@ -80,7 +80,7 @@ fn lines(part: &MeasuredStep) -> Vec<DemandLine> {
     let point = |reading: &&CellFigures| {
         let mean = |metric| Some(reading.figure(metric).interval()?.mean);
         Some(DemandPoint {
-            depth: reading.cell().workload.queue_depth,
+            asked: format!("queue depth {}", reading.cell().workload.queue_depth),
             iops: mean(Metric::Iops)?,
             latency: mean(Metric::LatencyMean)?,
         })

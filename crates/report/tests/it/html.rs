@@ -106,7 +106,7 @@ fn what_a_conditioning_settled_at_stands_beside_the_same_request_fresh() {
     let worn = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "random-worn").unwrap();
     outcome.steps.remove(worn);
     let summary = report::summary(&outcome, 80, false);
-    let row = summary.lines().find(|line| line.starts_with("Random write, 4 KiB, QD 32")).expect(&summary);
+    let row = summary.lines().find(|line| line.starts_with("Rand. write, 4K, QD32")).expect(&summary);
     assert!(row.contains("17,900") && row.contains("2,510") && row.contains("7.15 × slower"), "{row}");
 }
 

@@ -116,6 +116,7 @@ fn measure(name: &str, title: &str, base: &Workload, axes: &[Values], beside: Op
         axes: axes.iter().map(|values| Axis::Field(values.0)).collect(),
         repeats: Repetition::times(REPEATS),
         beside: beside.map(str::to_owned),
+        load_of: None,
     };
     let about = Some(format!("What the step `{name}` is for, in a sentence."));
     Step { name: name.to_owned(), title: title.to_owned(), about, action: Action::Measure(measure) }

@@ -1,0 +1,75 @@
+//! The answer in one sentence: how fast, how consistent, what changes with wear, and what limits it.
+
+use plan::Metric;
+use workload::Pattern;
+
+use crate::key::{KeyFigure, Scorecard};
+use crate::limited::limits;
+use crate::number::{latency, percent, three, with_unit};
+use crate::part::MeasuredStep;
+
+/// The sentence; none where the plan measures no random requests.
+pub(crate) fn headline(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Option<String> {
+    let fast = fast(scorecard)?;
+    let clauses: Vec<String> =
+        [Some(fast), consistent(scorecard), worn(scorecard, parts)].into_iter().flatten().collect();
+    Some(clauses.join("; ") + ".")
+}
+
+/// `38,900 IOPS reading and 17,900 writing (4 KiB, queue depth 32), 252 MB/s reading in sequence and 79.1 writing`.
+fn fast(scorecard: &Scorecard) -> Option<String> {
+    let deepest = |pattern| scorecard.of_pattern(pattern, Metric::Iops).filter(|row| row.base().is_some()).last();
+    let (read, write) = (deepest(Pattern::RandRead), deepest(Pattern::RandWrite));
+    let at = |row: &KeyFigure| format!("({}, queue depth {})", row.request.block, row.request.in_flight());
+    let iops = |row: &KeyFigure| row.base().map_or_else(String::new, |base| three(base.mean));
+    let random = match (read, write) {
+        (Some(read), Some(write)) if read.request.in_flight() == write.request.in_flight() => {
+            format!("{} IOPS at random reading and {} writing {}", iops(read), iops(write), at(read))
+        }
+        (Some(one), _) | (None, Some(one)) => {
+            format!("{} IOPS for {}s {}", iops(one), one.request.pattern.words(), at(one))
+        }
+        (None, None) => return None,
+    };
+    let rate = |pattern| {
+        let row = scorecard.of_pattern(pattern, Metric::Bandwidth).find(|row| row.base().is_some())?;
+        Some(with_unit(Metric::Bandwidth, row.base()?.mean))
+    };
+    Some(match (rate(Pattern::Read), rate(Pattern::Write)) {
+        (Some(read), Some(write)) => format!("{read} reading in sequence and {write} writing, {random}"),
+        (Some(read), None) => format!("{read} reading in sequence, {random}"),
+        (None, Some(write)) => format!("{write} writing in sequence, {random}"),
+        (None, None) => random,
+    })
+}
+
+/// `one lone read in 10,000 takes longer than 443 µs (median 155 µs)`.
+fn consistent(scorecard: &Scorecard) -> Option<String> {
+    let of = |metric| scorecard.of_pattern(Pattern::RandRead, metric).find(|row| row.base().is_some());
+    let median = of(Metric::LatencyMedian)?.base()?.mean;
+    let (row, rarity) =
+        of(Metric::Latency9999).map(|row| (row, "10,000")).or_else(|| Some((of(Metric::Latency99)?, "100")))?;
+    let tail = row.base()?.mean;
+    Some(format!(
+        "one read in {rarity} takes longer than {} at queue depth 1 (median {})",
+        latency(tail),
+        latency(median)
+    ))
+}
+
+/// `in steady state random writes keep 13 % of their rate, limited by garbage collection`.
+fn worn(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Option<String> {
+    let last = scorecard.states.last().filter(|state| state.is_written())?;
+    let writes = scorecard.of_pattern(Pattern::RandWrite, Metric::Iops);
+    let (row, change) = writes.filter_map(|row| Some((row, row.change()?))).last()?;
+    let (before, after) = row.ends()?;
+    let limit = limits(parts).map_or_else(String::new, |limit| format!(", limited by {limit}"));
+    let kept = match change.is_clear() {
+        false => "random writes show no clear change".to_owned(),
+        true if change.is_worse() => {
+            format!("random writes keep {} of their rate{limit}", percent(after.mean / before.mean))
+        }
+        true => format!("random writes are {} × as fast", three(after.mean / before.mean)),
+    };
+    Some(format!("{}, {kept}", last.moment()))
+}
