@@ -18,7 +18,8 @@ const CLASS: f64 = 2.0;
 
 /// The small multiples; empty where there is nothing to compare.
 pub(crate) fn glance(scorecard: &Scorecard, sheet: Option<&RatedSheet>, reviewed: Option<&Reviewed>) -> Markup {
-    let rows: Vec<&KeyFigure> = scorecard.rows.iter().filter(|row| row.base().is_some()).take(SHOWN).collect();
+    let is_shown = |row: &&KeyFigure| row.base().is_some() && row.metric != Metric::LatencyMedian;
+    let rows: Vec<&KeyFigure> = scorecard.rows.iter().filter(is_shown).take(SHOWN).collect();
     if rows.len() < 2 {
         return html! {};
     }
@@ -71,6 +72,10 @@ fn card(scorecard: &Scorecard, row: &KeyFigure, rated: Option<f64>, published: O
     let scaled = Scaled::of(row.metric.unit(), most);
     let request = &row.request;
     let (name, detail) = match row.metric.is_throughput() {
+        true if request.pattern.is_mixed() => (
+            request.pattern.words().to_owned(),
+            format!("{} % reads, {}, queue depth {}", request.reads, request.block, request.in_flight()),
+        ),
         true => (request.pattern.words().to_owned(), format!("{}, queue depth {}", request.block, request.in_flight())),
         false => (
             format!("{}, {}", request.pattern.words(), row.metric.title().trim_end_matches(" latency")),

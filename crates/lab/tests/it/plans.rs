@@ -160,7 +160,7 @@ fn every_table_after_conditioning_stands_beside_the_same_cells_before() {
 }
 
 #[test]
-fn a_quick_review_measures_for_less_than_150_seconds() {
+fn a_quick_review_measures_for_less_than_165_seconds() {
     let plan = review(PlanLength::Quick);
     assert!(plan.quick);
     let seconds: f64 = plan
@@ -184,7 +184,7 @@ fn a_quick_review_measures_for_less_than_150_seconds() {
             other => panic!("how long does this take? {other:?}"),
         })
         .sum();
-    assert!((120.0..150.0).contains(&seconds), "{seconds} s");
+    assert!((130.0..165.0).contains(&seconds), "{seconds} s");
 }
 
 #[test]

@@ -277,7 +277,7 @@ fn the_device_and_the_set_up_are_told_and_what_is_unknown_is_said_to_be() {
 fn the_summary_gives_small_random_requests_of_a_matrix_and_how_its_rounds_ended() {
     let text = report::summary(&OUTCOME, 80, false);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    for start in ["Random read, 4 KiB, QD", "Random write, 4 KiB, QD"] {
+    for start in ["Rand. read, 4K, QD", "Rand. write, 4K, QD"] {
         assert!(text.lines().any(|line| line.starts_with(start)), "{start}:\n{text}");
     }
     let row = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{text}"));
@@ -286,7 +286,7 @@ fn the_summary_gives_small_random_requests_of_a_matrix_and_how_its_rounds_ended(
     assert!(row("Latency ").contains("not reached in 6 rounds"), "{text}");
     assert!(row("Waits <5 s>").contains("not asked, 4 rounds"), "{text}");
     assert_eq!(text.matches("Briefly written").count(), 1, "one column, however much each step wrote:\n{text}");
-    assert!(!text.contains("Fresh"), "the rounds wear the drive of which they give the figures:\n{text}");
+    assert!(!text.contains("Filled"), "the rounds wear the drive of which they give the figures:\n{text}");
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn jobs_have_a_row_each_and_stand_for_no_key_figure() {
         assert!(row.chars().any(|letter| letter.is_ascii_digit()), "{row}");
     }
     let of_lone_reads =
-        |text: &str| text.lines().find(|line| line.starts_with("Random read, 4 KiB: median")).map(str::to_owned);
+        |text: &str| text.lines().find(|line| line.starts_with("Rand. read, 4K: median")).map(str::to_owned);
     let without = of_lone_reads(&report::summary(&support::outcome(), 80, false));
     assert!(without.is_some() && of_lone_reads(&text) != without, "{text}");
 }
