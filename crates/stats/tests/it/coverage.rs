@@ -1,6 +1,8 @@
 //! How often the intervals hold the truth, and how often the test cries wolf: 10,000 simulated drives each.
 
-use assay_stats::{ALPHA, Bootstrap, Enough, Interval, Judgement, RankTest, Ratio, holm, outliers, percentile};
+use assay_stats::{
+    ALPHA, Bootstrap, Enough, Interval, Judgement, LogRatio, RankTest, Ratio, benjamini_hochberg, holm, outliers, percentile,
+};
 use block::Seed;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -29,6 +31,17 @@ impl Drive {
     fn waits(&mut self, count: usize) -> Vec<f64> {
         (0..count).map(|_| -(1.0 - self.0.random::<f64>()).ln()).collect()
     }
+}
+
+type Draw = fn(&mut Drive) -> f64;
+
+fn log_normal(drive: &mut Drive, spread: f64) -> f64 {
+    let variance = (1.0 + spread * spread).ln();
+    drive.normal(-variance / 2.0, variance.sqrt()).exp()
+}
+
+fn pareto(drive: &mut Drive, shape: f64) -> f64 {
+    (1.0 - drive.0.random::<f64>()).powf(-1.0 / shape)
 }
 
 /// The share of draws for which `holds`.
@@ -156,14 +169,6 @@ fn few_normal_samples_have_a_value_marked() {
 /// Five repeats against the mean of two hundred, of figures whose tails are long: the ends that stay positive.
 #[test]
 fn positive_intervals_of_five_skewed_repeats_hold_the_mean_of_two_hundred() {
-    fn log_normal(drive: &mut Drive, spread: f64) -> f64 {
-        let variance = (1.0 + spread * spread).ln();
-        drive.normal(-variance / 2.0, variance.sqrt()).exp()
-    }
-    fn pareto(drive: &mut Drive, shape: f64) -> f64 {
-        (1.0 - drive.0.random::<f64>()).powf(-1.0 / shape)
-    }
-    type Draw = fn(&mut Drive) -> f64;
     let table: [(&str, Draw); 7] = [
         ("log-normal, ±10 %", |drive| log_normal(drive, 0.1)),
         ("log-normal, ±30 %", |drive| log_normal(drive, 0.3)),
@@ -185,4 +190,144 @@ fn positive_intervals_of_five_skewed_repeats_hold_the_mean_of_two_hundred() {
         println!("{what}: {:.1} %", f64::from(held) / 10.0);
         assert!((900..=980).contains(&held), "{what}: {held} of 1,000 hold the mean");
     }
+}
+
+/// Fieller's interval of the ratio of two means, with Welch's degrees of freedom; none where it is unbounded.
+fn fieller(base: &[f64], other: &[f64]) -> Option<(f64, f64)> {
+    use statrs::distribution::{ContinuousCDF, StudentsT};
+    let mean = |samples: &[f64]| samples.iter().sum::<f64>() / samples.len() as f64;
+    let squared = |samples: &[f64]| {
+        let (middle, count) = (mean(samples), samples.len() as f64);
+        samples.iter().map(|x| (x - middle).powi(2)).sum::<f64>() / (count - 1.0) / count
+    };
+    let t = StudentsT::new(0.0, 1.0, LogRatio::of(base, other)?.freedom).unwrap().inverse_cdf(0.975);
+    let (x, y, vx, vy) = (mean(base), mean(other), squared(base), squared(other));
+    let (a, b, c) = (x * x - t * t * vx, x * y, y * y - t * t * vy);
+    let root = (b * b - a * c).max(0.0).sqrt();
+    (a > 0.0).then(|| ((b - root) / a, (b + root) / a))
+}
+
+/// Few repeats with long tails: the interval on a logarithmic scale beside Fieller's and a bootstrap's. Told in
+/// docs/method.md.
+#[test]
+fn ratios_of_few_skewed_repeats_are_held_and_fiellers_are_no_better() {
+    let table: [(&str, usize, Draw); 6] = [
+        ("log-normal, ±10 %, 3", 3, |drive| log_normal(drive, 0.1)),
+        ("log-normal, ±30 %, 5", 5, |drive| log_normal(drive, 0.3)),
+        ("log-normal, ±50 %, 3", 3, |drive| log_normal(drive, 0.5)),
+        ("log-normal, ±100 %, 5", 5, |drive| log_normal(drive, 1.0)),
+        ("exponential, 5", 5, |drive| drive.waits(1)[0]),
+        ("means of 50 from Pareto's law, shape 2.5, 3", 3, |drive| {
+            (0..50).map(|_| pareto(drive, 2.5)).sum::<f64>() / 50.0
+        }),
+    ];
+    for (seed, (what, count, draw)) in (120..).zip(table) {
+        let mut drive = Drive::new(seed);
+        let (mut held, mut by_fieller, mut unbounded, mut drawn) = (0, 0, 0, 0);
+        for _ in 0..DRAWS {
+            let mut side = || (0..count).map(|_| draw(&mut drive)).collect::<Vec<f64>>();
+            let (base, other) = (side(), side());
+            let holds = |(low, high): (f64, f64)| u32::from((low..=high).contains(&1.0));
+            held += holds(Ratio::of(&base, &other).unwrap().bounds.unwrap());
+            match fieller(&base, &other) {
+                Some(ends) => by_fieller += holds(ends),
+                None => unbounded += 1,
+            }
+            let mut again = |from: &[f64]| {
+                (0..count).map(|_| from[drive.0.random_range(0..count)]).sum::<f64>() / count as f64
+            };
+            let mut ratios: Vec<f64> = (0..200).map(|_| again(&other) / again(&base)).collect();
+            ratios.sort_unstable_by(f64::total_cmp);
+            drawn += holds((ratios[4], ratios[195]));
+        }
+        let percent = |count: u32| f64::from(count) / DRAWS as f64 * 100.0;
+        println!(
+            "ratio, {what}: {:.1} %; Fieller {:.1} % and {:.1} % unbounded; bootstrap {:.1} %",
+            percent(held),
+            percent(by_fieller),
+            percent(unbounded),
+            percent(drawn)
+        );
+        assert!(percent(held) >= 93.0, "{what}: {:.1} %", percent(held));
+        assert!(percent(drawn) < percent(held), "{what}: the bootstrap");
+    }
+}
+
+/// Twenty key figures of a drive compared with itself: that any is called different must be rarer than 5 %, also of
+/// skewed figures; a difference of 5 % at a scatter of 1 % is found by five repeats.
+#[test]
+fn key_figures_of_a_drive_compared_with_itself_are_rarely_called_different() {
+    // Repeats that scatter by their whole mean are beyond what five of them can tell.
+    let table: [(&str, usize, f64, Draw); 4] = [
+        ("normal, 5", 5, 0.05, |drive| drive.normal(100.0, 2.0)),
+        ("normal, 3", 3, 0.05, |drive| drive.normal(100.0, 2.0)),
+        ("log-normal, ±50 %, 5", 5, 0.05, |drive| log_normal(drive, 0.5)),
+        ("exponential, 5", 5, 0.08, |drive| drive.waits(1)[0]),
+    ];
+    for (seed, (what, count, most, draw)) in (140..).zip(table) {
+        let alarms = share(seed, |drive| {
+            let mut p = || {
+                let mut side = || (0..count).map(|_| draw(drive)).collect::<Vec<f64>>();
+                LogRatio::of(&side(), &side()).unwrap().p()
+            };
+            holm(&(0..20).map(|_| p()).collect::<Vec<_>>()).iter().any(|&p| p < ALPHA)
+        });
+        println!("false alarms among twenty key figures, {what}: {:.2} %", alarms * 100.0);
+        assert!(alarms <= most, "{what}: {:.2} %", alarms * 100.0);
+    }
+    let found = share(150, |drive| {
+        let p = LogRatio::of(&drive.repeats(5, 100.0, 1.0), &drive.repeats(5, 95.0, 1.0)).unwrap().p();
+        p * 20.0 < ALPHA
+    });
+    println!("5 % found among twenty key figures by 5 repeats that scatter by 1 %: {:.1} %", found * 100.0);
+    assert!(found > 0.8, "{found}");
+}
+
+/// A table of two hundred figures of which a fifth differ: at most one in twenty of those called different do not.
+#[test]
+fn of_exploratory_discoveries_few_are_false() {
+    let mut drive = Drive::new(160);
+    let (mut shares, tables) = (0.0, 500);
+    for _ in 0..tables {
+        let p_values: Vec<f64> = (0..200)
+            .map(|place| {
+                let base = drive.repeats(6, 100.0, 1.0);
+                let mean = if place < 40 { 95.0 } else { 100.0 };
+                RankTest::of(&base, &drive.repeats(6, mean, 1.0)).unwrap().p
+            })
+            .collect();
+        let called: Vec<usize> =
+            benjamini_hochberg(&p_values).iter().enumerate().filter(|(_, p)| **p < ALPHA).map(|(at, _)| at).collect();
+        let wrong = called.iter().filter(|place| **place >= 40).count();
+        shares += wrong as f64 / called.len().max(1) as f64;
+        assert!(called.len() >= 30, "{} of 40 differences found", called.len());
+    }
+    println!("false discoveries: {:.2} %", shares / f64::from(tables) * 100.0);
+    assert!(shares / f64::from(tables) <= ALPHA);
+}
+
+/// Pairs that share what drifts are told apart where independent repeats are not, and are held as often.
+#[test]
+fn pairs_hold_the_ratio_and_see_through_drift() {
+    let pairs = |drive: &mut Drive| {
+        let drift: Vec<f64> = drive.repeats(6, 1.0, 0.1);
+        let mut side = |mean: f64| drift.iter().map(|factor| factor * drive.normal(mean, 0.5)).collect::<Vec<f64>>();
+        (side(100.0), side(97.0))
+    };
+    let covered = share(170, |drive| {
+        let (base, other) = pairs(drive);
+        let (low, high) = LogRatio::paired(&base, &other).unwrap().bounds();
+        (low..=high).contains(&0.97)
+    });
+    assert_covers("pairs", covered);
+    let found = |paired: bool| {
+        share(171, |drive| {
+            let (base, other) = pairs(drive);
+            let ratio = if paired { LogRatio::paired(&base, &other) } else { LogRatio::of(&base, &other) };
+            ratio.unwrap().p() < ALPHA
+        })
+    };
+    let (paired, apart) = (found(true), found(false));
+    println!("3 % found under a drift of 10 %: {:.0} % by pairs, {:.0} % else", paired * 100.0, apart * 100.0);
+    assert!(paired > 0.9 && apart < 0.2, "{paired} {apart}");
 }
