@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    aftermath, attach, calibrate, catalogue, compare, config, doctor, health, history, import, replicate, review, run,
+    aftermath, attach, baseline, calibrate, catalogue, compare, config, doctor, gate, health, history, import, replicate, review, run,
     serve, shell,
 };
 use crate::config_file::CONSENT;
@@ -81,6 +81,10 @@ pub enum Command {
     Show(history::Show),
     /// Compare runs: what differs, by how much, and whether it is statistically significant
     Compare(compare::Arguments),
+    /// Check a run against a baseline and limits: pass, fail or inconclusive
+    Gate(gate::Arguments),
+    /// Keep runs as baselines, by name or as files
+    Baseline(baseline::Arguments),
     /// Show a drive's health (SMART): now, or before and after a run
     Health(health::Arguments),
     /// Write the report of a stored run

@@ -59,6 +59,14 @@ pub fn of(command: &str) -> &'static [Example] {
             ("assay compare 1 2", "the second compared with the first"),
             ("assay compare 1 2 --fail-if-worse 5% --step depth-read --format json", "a guard in CI"),
         ],
+        "gate" => &[
+            ("assay gate last --baseline main --fail-if-worse 10%", "the latest run, against a baseline"),
+            ("assay gate last --limit 'randread-4k-qd1.p99 < 5ms' --junit gate.xml", "an absolute limit"),
+        ],
+        "baseline" => &[
+            ("assay baseline set main last", "make the latest run the baseline `main`"),
+            ("assay baseline export main baseline.json", "a file for a repository"),
+        ],
         "health" => {
             &[("assay health last", "before and after the latest run"), ("assay health sim:x25-m", "of a drive, now")]
         }

@@ -12,13 +12,15 @@ pub enum Exit {
     Failed = 1,
     /// It makes no sense or is refused; nothing was changed.
     Refused = 2,
+    /// It was done, and the answer is that nothing can be told.
+    Inconclusive = 3,
     /// Ctrl-C or a polite request to end: 128 and the number of SIGINT, by the shells' convention.
     Interrupted = 130,
 }
 
 impl Exit {
     /// Every way to end, in the order of their codes.
-    pub const ALL: [Self; 4] = [Self::Done, Self::Failed, Self::Refused, Self::Interrupted];
+    pub const ALL: [Self; 5] = [Self::Done, Self::Failed, Self::Refused, Self::Inconclusive, Self::Interrupted];
 
     /// The number that the shell sees.
     pub const fn code(self) -> u8 {
@@ -31,6 +33,7 @@ impl Exit {
             Self::Done => "done",
             Self::Failed => "failed",
             Self::Refused => "refused or invalid",
+            Self::Inconclusive => "inconclusive",
             Self::Interrupted => "interrupted",
         }
     }

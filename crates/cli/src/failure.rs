@@ -36,6 +36,11 @@ impl Failure {
         Self { exit: Exit::Failed, kind: FailureKind::Sentence(sentence.to_string()) }
     }
 
+    /// A gate whose figures cannot tell.
+    pub fn inconclusive(sentence: impl Display) -> Self {
+        Self { exit: Exit::Inconclusive, kind: FailureKind::Sentence(sentence.to_string()) }
+    }
+
     /// The user, or the system, asked for an end.
     pub fn interrupted(sentence: impl Display) -> Self {
         Self { exit: Exit::Interrupted, kind: FailureKind::Sentence(sentence.to_string()) }

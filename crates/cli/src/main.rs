@@ -34,8 +34,8 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use command_line::{Cli, Command};
 use commands::{
-    aftermath, attach, calibrate, catalogue, compare, config, doctor, dry_run, fio, health, history, import, next,
-    replicate, review, run, serve, shell,
+    aftermath, attach, baseline, calibrate, catalogue, compare, config, doctor, dry_run, fio, gate, health, history,
+    import, next, replicate, review, run, serve, shell,
 };
 use exit::Exit;
 use failure::Failure;
@@ -92,6 +92,11 @@ fn main() -> ExitCode {
         Command::Fio(_) => Err(Failure::usage("the command line is not UTF-8 text")),
         Command::Runs => read(cli.store).and_then(|store| history::runs(&store)),
         Command::Compare(arguments) => read(cli.store).and_then(|store| compare::run(&store, &arguments)),
+        Command::Gate(arguments) => read(cli.store).and_then(|store| gate::run(&store, &arguments)),
+        Command::Baseline(arguments) => {
+            let store = if arguments.writes() { open(cli.store) } else { read(cli.store) };
+            store.and_then(|store| baseline::run(store, &arguments))
+        }
         Command::Health(arguments) => health::run(&arguments, || read(cli.store)),
         Command::Show(arguments) => read(cli.store).and_then(|store| history::show(&store, &arguments)),
         Command::Serve(arguments) => place(cli.store).and_then(|store| serve::run(&store, &arguments)),

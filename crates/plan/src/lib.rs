@@ -25,6 +25,7 @@ mod experiment;
 mod fields;
 mod fill;
 pub mod forecast;
+pub mod gate;
 mod idle;
 pub mod import;
 mod jobs;

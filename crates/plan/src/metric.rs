@@ -88,6 +88,8 @@ pub enum Group {
 enum Compared {
     Never,
     Always(&'static str, &'static str),
+    /// Where it is asked for by name, or is a key figure.
+    Asked(&'static str, &'static str),
     /// The throughput of workloads at random.
     AtRandom,
     /// The throughput of workloads in sequence.
@@ -132,6 +134,7 @@ figures! {
     };
     LatencyMedian: Row {
         key: "latency-median", word: Some("latency-median"), title: "Median latency",
+        compared: Compared::Asked("median", "The median of latency"),
         of: |measured| percentile(measured, 50.0),
         ..LATENCY
     };
@@ -141,9 +144,17 @@ figures! {
         requests_needed: 100, is_brief: true, of: |measured| percentile(measured, 99.0),
         ..LATENCY
     };
+    /// 99.9th percentile of latency.
+    Latency999: Row {
+        key: "latency999", title: "99.9 % latency", requests_needed: 1_000,
+        compared: Compared::Asked("p99.9", "The 99.9th percentile of latency"),
+        of: |measured| percentile(measured, 99.9),
+        ..LATENCY
+    };
     /// 99.99th percentile of latency.
     Latency9999: Row {
         key: "latency9999", title: "99.99 % latency", requests_needed: 10_000,
+        compared: Compared::Asked("p99.99", "The 99.99th percentile of latency"),
         of: |measured| percentile(measured, 99.99),
         ..LATENCY
     };
@@ -314,7 +325,9 @@ impl Metric {
     pub fn aspect(self) -> Option<Aspect> {
         Some(match self.row().compared {
             Compared::Never => return None,
-            Compared::Always(name, about) => Aspect { name, title: self.title(), about, metrics: [self; 2] },
+            Compared::Always(name, about) | Compared::Asked(name, about) => {
+                Aspect { name, title: self.title(), about, metrics: [self; 2] }
+            }
             Compared::AtRandom | Compared::InSequence => Aspect::THROUGHPUT,
         })
     }
@@ -358,6 +371,12 @@ impl Aspect {
         let mut all: Vec<Self> = Metric::ALL.iter().filter_map(|metric| metric.aspect()).collect();
         all.dedup();
         all
+    }
+
+    /// Those that are compared of every point unless others are asked for.
+    pub fn usual() -> Vec<Self> {
+        let is_usual = |one: &Self| !matches!(one.metrics[0].row().compared, Compared::Asked(..));
+        Self::all().into_iter().filter(is_usual).collect()
     }
 
     /// The one of this name.

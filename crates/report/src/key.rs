@@ -1,15 +1,22 @@
 //! The figures by which a drive is judged at a glance, chosen from what the plan measures.
 
 use block::{Bytes, Nanos};
-use plan::{Metric, Rounds};
+use plan::compare::KeyPlace;
+use plan::{Metric, Outcome, Rounds};
 use stats::Interval;
 use workload::{Pattern, Workload};
 
 use crate::change::FigureChange;
 use crate::figure::{CellFigure, CellFigures};
-use crate::part::MeasuredStep;
+use crate::part::{MeasuredStep, parts};
 use crate::state::DriveState;
 use crate::timeline::Timeline;
+
+/// The key figures of a run, with where each is measured: those of its summary, by which runs are compared.
+pub fn key_places(outcome: &Outcome) -> Vec<KeyPlace> {
+    let parts = parts(outcome);
+    Scorecard::of(&parts).places(&parts)
+}
 
 /// What a plain workload asks for, however long: what must agree for two figures to be compared.
 ///
@@ -157,6 +164,22 @@ impl Scorecard {
         Self { states: survey.states, rows }
     }
 
+    /// Where each key figure is measured by repeats, as comparisons and gates take them: one for each state.
+    pub(crate) fn places(&self, parts: &[MeasuredStep]) -> Vec<KeyPlace> {
+        let survey = Survey::of(parts);
+        let has_states = self.states.len() > 1;
+        let mut places = Vec::new();
+        for row in self.rows.iter().filter(|row| !row.is_sustained) {
+            for &state in &self.states {
+                let Some((part, reading)) = survey.measured(&row.request, state, row.metric) else { continue };
+                let state = if has_states { format!(", {}", state.name()) } else { String::new() };
+                let (step, cell) = (part.step.name.clone(), reading.point.key());
+                places.push(KeyPlace { step, cell, metric: row.metric, title: row.name() + &state });
+            }
+        }
+        places
+    }
+
     /// Whether any row has figures in the first state and in the last.
     pub(crate) fn has_change(&self) -> bool {
         self.rows.iter().any(|row| row.change().is_some())
@@ -279,6 +302,17 @@ impl<'p> Survey<'p> {
     /// was not; for latency the one that sweeps least (it is about that), otherwise one that is compared
     /// with another.
     fn entry(&self, request: &KeyRequest, state: DriveState, metric: Metric) -> Option<KeyEntry> {
+        let (part, reading) = self.measured(request, state, metric)?;
+        Some(KeyEntry { figure: reading.figure(metric), anchor: part.anchor() })
+    }
+
+    /// Where it is measured.
+    fn measured(
+        &self,
+        request: &KeyRequest,
+        state: DriveState,
+        metric: Metric,
+    ) -> Option<(&'p MeasuredStep<'p>, &'p CellFigures<'p>)> {
         let is_latency = !metric.is_throughput();
         let preference = |part: &MeasuredStep, reading: &CellFigures| {
             let paired = part.beside.is_some() || part.is_base;
@@ -291,7 +325,6 @@ impl<'p> Survey<'p> {
             .filter(|(_, reading)| is_key(reading))
             .filter(|(_, reading)| KeyRequest::of(reading.cell().workload) == *request)
             .min_by_key(|(part, reading)| preference(part, reading))
-            .map(|(part, reading)| KeyEntry { figure: reading.figure(metric), anchor: part.anchor() })
     }
 }
 

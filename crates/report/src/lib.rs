@@ -14,12 +14,14 @@ mod energy;
 pub mod export;
 mod figure;
 pub mod forecast;
+pub mod gate;
 mod glance;
 mod headline;
 pub mod health;
 mod key;
 mod limited;
 mod load;
+mod noise;
 mod number;
 mod page;
 #[cfg(test)]
@@ -49,6 +51,7 @@ mod told;
 mod trials;
 
 pub use conditions::date;
+pub use key::key_places;
 pub use page::html;
 pub use report::Report;
 pub use sparks::{bars, sparks};

@@ -10,6 +10,7 @@ use crate::change::FigureChange;
 use crate::column::{Column, columns};
 use crate::key::{KeyFigure, KeyRequest, Scorecard};
 use crate::limited::limited;
+use crate::noise::too_noisy;
 use crate::number::{count, latency, percent, three, whole, with_unit};
 use crate::part::MeasuredStep;
 use crate::saturation::Saturation;
@@ -22,7 +23,7 @@ const WEAR_WORTH_TELLING: f64 = 1.05;
 /// What the figures say, a sentence each, the most telling first; what limited the drive comes last.
 pub(crate) fn verdict(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Vec<String> {
     let cache = parts.iter().find_map(Saturation::of).map(|cache| cache.said());
-    let sentences = [at_random(scorecard), in_sequence(scorecard), cache, wear(scorecard), alone(scorecard)];
+    let sentences = [at_random(scorecard), in_sequence(scorecard), cache, wear(scorecard, parts), alone(scorecard)];
     let said: Vec<String> = sentences.into_iter().flatten().chain(limited(parts)).collect();
     match said.is_empty() {
         false => said,
@@ -69,7 +70,7 @@ fn in_sequence(scorecard: &Scorecard) -> Option<String> {
 }
 
 /// `In steady state, 4 KiB random writes at queue depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).`
-fn wear(scorecard: &Scorecard) -> Option<String> {
+fn wear(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Option<String> {
     let [first, .., last] = scorecard.states.as_slice() else { return settled_at(scorecard) };
     if !last.is_written() {
         return settled_at(scorecard);
@@ -79,6 +80,9 @@ fn wear(scorecard: &Scorecard) -> Option<String> {
         || scorecard.rows.iter().filter(is_throughput).filter_map(|row| row.change().map(|change| (row, change)));
     if rows().next().is_none() {
         return settled_at(scorecard);
+    }
+    if let Some(why) = too_noisy(parts) {
+        return sentence(&format!("too noisy to tell {} from {}: {why}", last.name(), first.name()));
     }
     let told = |change: &FigureChange| change.is_clear() && change.factor() >= WEAR_WORTH_TELLING;
     let most = rows().filter(|(_, change)| told(change)).max_by(|a, b| a.1.factor().total_cmp(&b.1.factor()));

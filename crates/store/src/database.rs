@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use measurement::Measurement;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
+use crate::baseline;
 use crate::budget::Budget;
 use crate::error::Cause;
 use crate::health::{self, HealthMoment};
@@ -216,6 +217,38 @@ impl Store {
     /// If it cannot be read.
     pub fn health(&self, run: RunId, moment: HealthMoment) -> Result<Option<String>, StoreError> {
         self.read(|connection| Ok(health::select(connection, run, moment)?))
+    }
+
+    /// Keeps a baseline under a name, in place of one that had it.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn keep_baseline(&mut self, name: &str, document: &str) -> Result<(), StoreError> {
+        self.write(|connection| Ok(baseline::put(connection, name, document)?))
+    }
+
+    /// The baseline of this name; none where there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn baseline(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.read(|connection| Ok(baseline::get(connection, name)?))
+    }
+
+    /// The names of all baselines, in their order.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn baselines(&self) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| baseline::names(connection, self.budget.rows("baseline")))
+    }
+
+    /// Removes a baseline; whether there was one of this name.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn remove_baseline(&mut self, name: &str) -> Result<bool, StoreError> {
+        self.write(|connection| Ok(baseline::remove(connection, name)?))
     }
 
     /// Keeps when how much of a run was done.

@@ -8,6 +8,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod baseline;
 mod budget;
 mod database;
 mod error;

@@ -14,7 +14,7 @@ use crate::error::Cause;
 /// Marks the file as this program's ("assa" in ASCII).
 pub(crate) const APPLICATION: i64 = 0x6173_7361;
 /// The version of `schema.sql`.
-pub(crate) const SCHEMA: i64 = 11;
+pub(crate) const SCHEMA: i64 = 12;
 /// What is made.
 const TABLES: &str = include_str!("schema.sql");
 /// What a store of the first version lacks: flushes were not counted.
@@ -48,8 +48,10 @@ const FROM_EIGHTH: &str =
 const FROM_NINTH: &str = "ALTER TABLE run ADD COLUMN course TEXT;";
 /// What a store of the tenth version lacks: reading a run looked its simulated drive up.
 const FROM_TENTH: &str = "ALTER TABLE run ADD COLUMN capacity_bytes INTEGER; ALTER TABLE run ADD COLUMN drive TEXT;";
+/// What a store of the eleventh version lacks: nothing was kept to hold runs against.
+const FROM_ELEVENTH: &str = "CREATE TABLE baseline (name TEXT NOT NULL PRIMARY KEY, document TEXT NOT NULL);";
 /// What the stores of the first version lack, then those of the second, and so on.
-const STEPS: [&str; 10] = [
+const STEPS: [&str; 11] = [
     FROM_FIRST,
     FROM_SECOND,
     FROM_THIRD,
@@ -60,6 +62,7 @@ const STEPS: [&str; 10] = [
     FROM_EIGHTH,
     FROM_NINTH,
     FROM_TENTH,
+    FROM_ELEVENTH,
 ];
 
 /// Makes the tables in an empty database.

@@ -103,3 +103,9 @@ CREATE TABLE finding (
     text            TEXT NOT NULL,
     UNIQUE (run, step, cell, text)
 );
+
+-- What runs are held against, by name: as JSON of `plan::gate::Baseline`, which needs its run no longer.
+CREATE TABLE baseline (
+    name            TEXT NOT NULL PRIMARY KEY,
+    document        TEXT NOT NULL
+);

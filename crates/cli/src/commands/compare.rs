@@ -4,7 +4,8 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use lab::compare::{CompareError, Comparison, Question, Significance};
+use lab::compare::{CompareError, Comparison, Question};
+use lab::gate::{Gate, GateOutcome};
 use lab::{Aspect, recall};
 use store::Store;
 
@@ -16,9 +17,9 @@ use crate::format::Format;
 use crate::terminal::{notice, say, width};
 
 const AFTER_HELP: &str = "\
-A difference is significant where the Mann-Whitney test of the repeats says so at 5 %, with Holm's correction over all compared figures. More figures need more repeats: 8 of each point for up to 321 tests. Fewer figures (--step, --metric) need fewer repeats. Mean latency that is the reciprocal of throughput shares its test.
+The key figures, those of a run's summary, are tested first and by themselves: Welch's t-test of the ratio at 5 %, with Holm's correction over the key figures. All others are exploratory: the Mann-Whitney test, controlled for false discoveries after Benjamini and Hochberg. Mean latency that is the reciprocal of throughput shares its test.
 
-Exit codes: 0 compared, and with --fail-if-worse no figure is significantly worse by more; 1 a figure is; 2 the runs cannot be compared, or have too few repeats for --fail-if-worse to ever fail.";
+--fail-if-worse checks the key figures, or those of --step and --metric, as `assay gate` does. Exit codes: 0 compared, and with --fail-if-worse no figure is worse by more; 1 a figure is; 3 the repeats cannot tell; 2 the runs cannot be compared.";
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
@@ -36,7 +37,7 @@ pub struct Arguments {
     #[arg(long, value_parser = aspects())]
     metric: Vec<Aspect>,
 
-    /// Exit with code 1 if a figure is significantly worse by more than this share
+    /// Exit with code 1 if a key figure is surely worse by more than this share, with 3 if the repeats cannot tell
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     fail_if_worse: Option<f64>,
 
@@ -50,13 +51,13 @@ pub struct Arguments {
 }
 
 /// The figures of cells that can be asked for.
-fn aspects() -> impl TypedValueParser<Value = Aspect> {
+pub fn aspects() -> impl TypedValueParser<Value = Aspect> {
     let values = Aspect::all().into_iter().map(|one| PossibleValue::new(one.name()).help(one.about()));
     PossibleValuesParser::new(values).map(|name| Aspect::named(&name).expect("it is one of the names"))
 }
 
 /// A share in percent: `5%`, `2.5 %`, `5`.
-fn share(text: &str) -> Result<f64, String> {
+pub fn share(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end();
     match number.parse::<f64>() {
         Ok(percent) if (0.0..=1000.0).contains(&percent) => Ok(percent / 100.0),
@@ -67,8 +68,9 @@ fn share(text: &str) -> Result<f64, String> {
 /// Compares the runs, prints what came of it and writes the report; fails where the guard does.
 pub fn run(store: &Store, arguments: &Arguments) -> Result<(), Failure> {
     let outcomes = arguments.runs.iter().map(|which| Ok(recall(store, which.find(store)?.id)?));
-    let question = Question { steps: arguments.step.clone(), aspects: arguments.metric.clone() };
-    let comparison = Comparison::of(outcomes.collect::<Result<_, Failure>>()?, question)?;
+    let question =
+        Question { steps: arguments.step.clone(), aspects: arguments.metric.clone(), ..Question::default() };
+    let comparison = report::comparison::of(outcomes.collect::<Result<_, Failure>>()?, question)?;
     match arguments.format {
         Format::Json => {
             say(&report::comparison::json(&comparison, arguments.fail_if_worse, env!("CARGO_PKG_VERSION")))?
@@ -88,27 +90,15 @@ pub fn run(store: &Store, arguments: &Arguments) -> Result<(), Failure> {
     arguments.fail_if_worse.map_or(Ok(()), |share| guard(&comparison, share))
 }
 
-/// Fails if something is really worse by more than `share`, and also if nothing ever could.
+/// Fails if something is surely worse by more than `share`, and is inconclusive where the repeats cannot tell.
 fn guard(comparison: &Comparison, share: f64) -> Result<(), Failure> {
-    let mute = comparison.count(Significance::CannotBeShown);
-    if mute == comparison.contrasts.len() {
-        return Err(Failure::usage(format!(
-            "--fail-if-worse could never fail: with so few repeats no difference can be significant, however large, \
-             among {} tests. Measure each point {} times (--repeats), or guard fewer figures (--step, --metric)",
-            comparison.questions(),
-            comparison.repeats_needed()
-        )));
+    let gate = Gate::of_comparison(comparison, share);
+    if gate.outcome() == GateOutcome::Pass {
+        notice(report::gate::verdict(&gate));
+    } else {
+        notice(report::gate::undecided(&gate).trim_end());
     }
-    let words = report::comparison::guard(comparison, share);
-    if !comparison.worse_than(share).is_empty() {
-        return Err(Failure::failed(words));
-    }
-    let unguarded = match mute {
-        0 => String::new(),
-        mute => format!(" {mute} figures have too few repeats to be guarded."),
-    };
-    notice(format_args!("{words}{unguarded}"));
-    Ok(())
+    super::gate::end(&gate)
 }
 
 impl From<CompareError> for Failure {

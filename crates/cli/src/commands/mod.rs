@@ -2,6 +2,7 @@
 
 pub mod aftermath;
 pub mod attach;
+pub mod baseline;
 pub mod calibrate;
 pub mod catalogue;
 pub mod compare;
@@ -9,6 +10,7 @@ pub mod config;
 pub mod doctor;
 pub mod dry_run;
 pub mod fio;
+pub mod gate;
 pub mod health;
 pub mod history;
 pub mod import;

@@ -1,7 +1,7 @@
 //! One figure of one point in two runs.
 
-use measurement::Better;
-use stats::{ALPHA, Interval, RankTest, Ratio, outliers};
+use measurement::{Better, Clock};
+use stats::{ALPHA, Interval, LogRatio, RankTest, Ratio, outliers};
 
 use crate::{Aspect, Metric, PointOutcome};
 
@@ -14,12 +14,25 @@ pub struct ContrastSide {
     pub interval: Interval,
     /// The places of those that lie apart from the others; they count all the same.
     pub outliers: Vec<usize>,
+    /// Whether they are alike and simulated: then another run of the same gives the same.
+    pub is_exact: bool,
 }
 
 impl ContrastSide {
     /// These figures of repeats; none where there are none.
     pub(super) fn from_samples(samples: Vec<f64>) -> Option<Self> {
-        Some(Self { interval: Interval::of(&samples)?, outliers: outliers(&samples), samples })
+        Some(Self { interval: Interval::of(&samples)?, outliers: outliers(&samples), samples, is_exact: false })
+    }
+
+    /// These figures of repeats, which were measured in simulated time or not; none where there are none.
+    pub fn of_samples(samples: Vec<f64>, is_simulated: bool) -> Option<Self> {
+        Some(Self::from_samples(samples)?.simulated(is_simulated))
+    }
+
+    /// The same, where `is_simulated` figures of two or more repeats are alike.
+    fn simulated(self, is_simulated: bool) -> Self {
+        let is_alike = self.samples.len() > 1 && self.samples.iter().all(|one| *one == self.samples[0]);
+        Self { is_exact: is_simulated && is_alike, ..self }
     }
 }
 
@@ -36,8 +49,18 @@ pub struct Compared {
 }
 
 impl Compared {
+    /// A figure of requests.
+    pub fn by(metric: Metric) -> Self {
+        Self {
+            name: metric.title().to_owned(),
+            unit: metric.unit().to_owned(),
+            more_is_better: metric.more_is_better(),
+            metric: metric.aspect().map(|aspect| (aspect, metric)),
+        }
+    }
+
     /// What is compared of `point`: of requests these aspects, of a trial all that is better one way if all is asked for.
-    pub(super) fn of(point: &PointOutcome, aspects: &[Aspect], is_all: bool) -> Vec<Self> {
+    pub fn of(point: &PointOutcome, aspects: &[Aspect], is_all: bool) -> Vec<Self> {
         let Some(workload) = point.workload() else {
             let first = point.repeats.first().filter(|_| is_all).map_or_else(Vec::new, crate::Repeat::figures);
             let is_better = first.into_iter().filter(|figure| figure.better != Better::Neither);
@@ -47,12 +70,7 @@ impl Compared {
             };
             return is_better.map(of).collect();
         };
-        let of = |aspect: &Aspect| {
-            let metric = aspect.metric(workload.pattern);
-            let (name, unit) = (metric.title().to_owned(), metric.unit().to_owned());
-            Self { name, unit, more_is_better: metric.more_is_better(), metric: Some((*aspect, metric)) }
-        };
-        aspects.iter().map(of).collect()
+        aspects.iter().map(|aspect| Self::by(aspect.metric(workload.pattern))).collect()
     }
 
     /// What heads its tables, which no other figure of the step has: of requests by what it was asked for.
@@ -66,10 +84,12 @@ impl Compared {
     }
 
     /// The figure at `point`; none where it does not give it, or a repeat made too few requests to tell.
-    pub(super) fn side(&self, point: &PointOutcome) -> Option<ContrastSide> {
+    pub fn side(&self, point: &PointOutcome) -> Option<ContrastSide> {
         let needed = self.metric.map_or(0, |(_, metric)| metric.requests_needed());
         let is_told = point.measurements().all(|repeat| repeat.requests() >= needed);
-        is_told.then(|| point.samples(&self.name)).and_then(ContrastSide::from_samples)
+        let side = is_told.then(|| point.samples(&self.name)).and_then(ContrastSide::from_samples)?;
+        let is_simulated = point.workload().is_some() && point.measurements().all(|one| one.clock == Clock::Virtual);
+        Some(side.simulated(is_simulated))
     }
 }
 
@@ -90,6 +110,9 @@ pub struct Contrast {
     pub after: ContrastSide,
     /// The other's mean divided by the first's, with its interval.
     pub ratio: Ratio,
+    /// The place of the key figure that it is among [`Question::key`](super::Question::key); none of the others, which are
+    /// exploratory.
+    pub key: Option<usize>,
     /// Whether it is throughput turned over, as mean latency is where so many requests are always in flight: then
     /// the two are one question, and share the test of throughput.
     pub follows: bool,
@@ -97,21 +120,100 @@ pub struct Contrast {
     pub test: Option<ContrastTest>,
 }
 
-/// A rank test as one of a table.
+/// A test as one of a family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContrastTest {
-    /// The test by itself.
-    pub rank: RankTest,
-    /// Its p, raised by Holm's correction over the table.
+    /// What it is made by.
+    pub basis: TestBasis,
+    /// Its p, corrected for the others of its family.
     pub adjusted: f64,
-    /// The least that it can come to in this table, whatever is measured.
+    /// The least that it can come to in this family, whatever is measured.
     pub least: f64,
+}
+
+/// By what two sides are tested.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TestBasis {
+    /// The ratio of their means: of key figures, and of pairs.
+    Means(LogRatio),
+    /// Their ranks: of all other figures.
+    Ranks(RankTest),
+    /// Nothing scatters on either side: what differs, differs.
+    Exact(LogRatio),
+}
+
+impl TestBasis {
+    /// The test of two sides; none where so few repeats could not reach the bound even by themselves.
+    pub(super) fn of(before: &ContrastSide, after: &ContrastSide, by: TestKind) -> Option<Self> {
+        let means = || LogRatio::of(&before.samples, &after.samples);
+        if before.is_exact && after.is_exact {
+            return means().map(Self::Exact);
+        }
+        // On a real drive figures that happen to agree still scatter.
+        let of_means = match by {
+            TestKind::Pairs => LogRatio::paired(&before.samples, &after.samples),
+            TestKind::Means => means(),
+            TestKind::Ranks => None,
+        };
+        if let Some(found) = of_means.filter(|found| !found.is_exact()) {
+            return Some(Self::Means(found));
+        }
+        let least = RankTest::least_p(before.samples.len(), after.samples.len());
+        RankTest::of(&before.samples, &after.samples).filter(|_| least < ALPHA).map(Self::Ranks)
+    }
+
+    /// Its p by itself.
+    pub fn p(&self) -> f64 {
+        match self {
+            Self::Means(found) | Self::Exact(found) => found.p(),
+            Self::Ranks(found) => found.p,
+        }
+    }
+
+    /// The least that it could have come to, whatever was measured.
+    pub(super) fn least(&self, before: &ContrastSide, after: &ContrastSide) -> f64 {
+        match self {
+            Self::Means(_) | Self::Exact(_) => 0.0,
+            Self::Ranks(_) => RankTest::least_p(before.samples.len(), after.samples.len()),
+        }
+    }
+
+    /// Whether the second side tends to be larger; none where neither does.
+    pub fn is_larger(&self) -> Option<bool> {
+        match self {
+            Self::Means(found) | Self::Exact(found) => (found.log != 0.0).then_some(found.log > 0.0),
+            Self::Ranks(found) => found.is_larger(),
+        }
+    }
+
+    /// The word for programs.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Means(_) => "means",
+            Self::Ranks(_) => "ranks",
+            Self::Exact(_) => "exact",
+        }
+    }
+}
+
+/// How a figure is tested where it scatters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TestKind {
+    Pairs,
+    Means,
+    Ranks,
 }
 
 impl ContrastTest {
     /// The same test of a figure that falls where this one's rises.
     pub(super) fn turned(&self) -> Self {
-        Self { rank: RankTest { u: self.rank.pairs - self.rank.u, ..self.rank }, ..*self }
+        let turned = |found: LogRatio| LogRatio { log: -found.log, ..found };
+        let basis = match self.basis {
+            TestBasis::Means(found) => TestBasis::Means(turned(found)),
+            TestBasis::Exact(found) => TestBasis::Exact(turned(found)),
+            TestBasis::Ranks(rank) => TestBasis::Ranks(RankTest { u: rank.pairs - rank.u, ..rank }),
+        };
+        Self { basis, ..*self }
     }
 }
 
@@ -158,21 +260,11 @@ impl Contrast {
     pub fn verdict(&self) -> Significance {
         let Some(test) = self.test.filter(|test| test.least < ALPHA) else { return Significance::CannotBeShown };
         let is_larger = self.ratio.ratio > 1.0;
-        match test.adjusted < ALPHA && test.rank.is_larger() == Some(is_larger) {
+        match test.adjusted < ALPHA && test.basis.is_larger() == Some(is_larger) {
             false => Significance::NotShown,
             true if is_larger == self.figure.more_is_better => Significance::Better,
             true => Significance::Worse,
         }
-    }
-
-    /// By what share the other run's figure is worse; negative where it is better.
-    pub fn loss(&self) -> f64 {
-        if self.figure.more_is_better { 1.0 - self.ratio.ratio } else { self.ratio.ratio - 1.0 }
-    }
-
-    /// Whether it is really worse, and by more than `share`.
-    pub fn is_worse_than(&self, share: f64) -> bool {
-        self.verdict() == Significance::Worse && self.loss() > share
     }
 }
 
@@ -182,8 +274,9 @@ mod tests {
 
     fn contrast(metric: Metric, before: &[f64], after: &[f64]) -> Contrast {
         let side = |samples: &[f64]| ContrastSide::from_samples(samples.to_vec()).unwrap();
-        let rank = RankTest::of(before, after).unwrap();
-        let least = RankTest::least_p(before.len(), after.len());
+        let (before, after) = (side(before), side(after));
+        let basis = TestBasis::of(&before, &after, TestKind::Ranks).unwrap();
+        let least = basis.least(&before, &after);
         let (name, unit) = (metric.title().to_owned(), metric.unit().to_owned());
         let metric = metric.aspect().map(|aspect| (aspect, metric));
         let more_is_better = metric.is_some_and(|(_, metric)| metric.more_is_better());
@@ -192,11 +285,12 @@ mod tests {
             point: 0,
             other: 1,
             figure: Compared { name, unit, more_is_better, metric },
-            before: side(before),
-            after: side(after),
-            ratio: Ratio::of(before, after).unwrap(),
+            ratio: Ratio::of(&before.samples, &after.samples).unwrap(),
+            before,
+            after,
+            key: None,
             follows: false,
-            test: Some(ContrastTest { rank, adjusted: rank.p, least }),
+            test: Some(ContrastTest { basis, adjusted: basis.p(), least }),
         }
     }
 
@@ -211,22 +305,26 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_minds_the_size_and_the_surety() {
-        let (worse, shorter) = (contrast(Metric::Iops, &QUICK, &SLOW), contrast(Metric::LatencyMean, &QUICK, &SLOW));
-        assert!((worse.loss() - 0.06).abs() < 1e-9);
-        assert!(worse.is_worse_than(0.05) && !worse.is_worse_than(0.07));
-        assert!(!shorter.is_worse_than(0.05), "shorter is better");
-        let unsure = contrast(Metric::Iops, &QUICK, &[100.2, 40.0, 101.5, 99.1, 100.1]);
-        assert!(unsure.loss() > 0.05 && !unsure.is_worse_than(0.05), "one repeat far off");
-    }
-
-    #[test]
     fn what_follows_throughput_has_its_test_the_other_way_round() {
         let throughput = contrast(Metric::Iops, &QUICK, &SLOW);
         let times = |rates: &[f64]| rates.iter().map(|rate| 1e6 / rate).collect::<Vec<f64>>();
         let latency = contrast(Metric::LatencyMean, &times(&QUICK), &times(&SLOW));
         assert_eq!(throughput.test.map(|test| test.turned()), latency.test);
         assert_eq!((throughput.verdict(), latency.verdict()), (Significance::Worse, Significance::Worse));
+    }
+
+    #[test]
+    fn what_is_simulated_and_alike_differs_where_it_differs_and_real_figures_that_agree_still_scatter() {
+        let side = |value: f64, repeats: usize, is_simulated: bool| {
+            ContrastSide::from_samples(vec![value; repeats]).unwrap().simulated(is_simulated)
+        };
+        let test = |one: &ContrastSide, other: &ContrastSide| TestBasis::of(one, other, TestKind::Means);
+        let exact = test(&side(100.0, 2, true), &side(99.0, 2, true)).unwrap();
+        assert_eq!((exact.name(), exact.p(), exact.is_larger()), ("exact", 0.0, Some(false)));
+        assert_eq!(test(&side(100.0, 2, true), &side(100.0, 2, true)).unwrap().p(), 1.0);
+        assert_eq!(test(&side(100.0, 3, false), &side(99.0, 3, false)), None, "three repeats on a real drive");
+        assert_eq!(test(&side(100.0, 1, true), &side(99.0, 1, true)), None, "measured once");
+        assert_eq!(test(&side(100.0, 5, false), &side(99.0, 5, false)).unwrap().name(), "ranks");
     }
 
     #[test]

@@ -8,31 +8,69 @@ mod standings;
 
 use std::collections::HashMap;
 
-pub use contrast::{Compared, Contrast, ContrastSide, ContrastTest, Significance};
+use contrast::TestKind;
+pub use contrast::{Compared, Contrast, ContrastSide, ContrastTest, Significance, TestBasis};
 pub use error::CompareError;
 use measurement::{Run, RunState};
-use shared::{CellLocation, counterpart, places};
+pub(crate) use shared::places;
+use shared::{CellLocation, counterpart};
 pub use shared::{Unshared, Why};
 pub use standings::{Standing, Standings};
-use stats::{ALPHA, RankTest, Ratio, holm};
+use stats::{LogRatio, RankTest, Ratio, benjamini_hochberg, holm};
 use workload::Arrival;
 
 use crate::{Aspect, Metric, Outcome};
 
-/// What is asked of a comparison. The fewer figures, the fewer repeats it takes to call one real.
+/// What is asked of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
+    /// The figures that decide, which are tested as a family of their own: those of the report's summary.
+    pub key: Vec<KeyPlace>,
+    /// Whether the repeats of the runs were made in pairs: the first of each beside the other, and so on.
+    pub paired: bool,
     /// These steps alone, by name; all where empty.
     pub steps: Vec<String>,
     /// These figures alone; all where empty.
     pub aspects: Vec<Aspect>,
 }
 
+/// A key figure and where it is measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyPlace {
+    /// The name of the step.
+    pub step: String,
+    /// The key of the point in it.
+    pub cell: String,
+    pub metric: Metric,
+    /// What people call it: `Random read, 4 KiB, queue depth 32, worn`.
+    pub title: String,
+}
+
 impl Question {
     /// The figures that are asked for, in the order of tables.
     pub fn aspects(&self) -> Vec<Aspect> {
-        let is_asked = |aspect: &Aspect| self.aspects.is_empty() || self.aspects.contains(aspect);
-        Aspect::all().into_iter().filter(is_asked).collect()
+        match self.aspects.is_empty() {
+            true => Aspect::usual(),
+            false => Aspect::all().into_iter().filter(|aspect| self.aspects.contains(aspect)).collect(),
+        }
+    }
+
+    /// The figures that are compared at a point: those asked for and, where none are, the key figures measured there.
+    fn aspects_at(&self, step: &str, cell: &str) -> Vec<Aspect> {
+        let mut aspects = self.aspects();
+        let of_point = self.key.iter().filter(|key| self.aspects.is_empty() && key.step == step && key.cell == cell);
+        for aspect in of_point.filter_map(|key| key.metric.aspect()) {
+            if !aspects.contains(&aspect) {
+                aspects.push(aspect);
+            }
+        }
+        aspects
+    }
+
+    /// The place among the key figures of this figure of a point.
+    fn key_at(&self, step: &str, cell: &str, figure: &Compared) -> Option<usize> {
+        let (_, metric) = figure.metric?;
+        self.key.iter().position(|key| key.metric == metric && key.step == step && key.cell == cell)
     }
 
     fn asks(&self, step: &str) -> bool {
@@ -59,9 +97,10 @@ pub struct Comparison {
 impl Comparison {
     /// Holds `outcomes` against the first of them.
     ///
-    /// All comparisons make one table, over which Holm's correction is made. Mean latency that is throughput turned over is
-    /// no question of its own, has the test of throughput and does not count. One whose repeats could not reach 5 % even by
-    /// itself is no test and does not count among them.
+    /// The key figures are one family, over which Holm's correction is made; the others are another, under control of the
+    /// share of false discoveries. Mean latency that is throughput turned over is no question of its own, has the test of
+    /// throughput and does not count. One whose repeats could not reach 5 % even by itself is no test and does not count
+    /// among them.
     ///
     /// # Errors
     /// If there are not two different, finished runs, if two share no point, or a step asked for is not there.
@@ -69,12 +108,11 @@ impl Comparison {
         check(&outcomes)?;
         let (base, others) = outcomes.split_first().ok_or(CompareError::Alone)?;
         check_steps(base, &question)?;
-        let aspects = question.aspects();
         let mut found = ComparisonParts::default();
         for place in places(base).filter(|place| question.asks(place.name)) {
             // What is asked of cells alone says nothing of what trials lack.
             if place.measured.workload().is_some() || question.aspects.is_empty() {
-                found.hold(&place, others, &aspects, question.aspects.is_empty());
+                found.hold(&place, others, &question);
             }
         }
         for (at, other) in others.iter().enumerate() {
@@ -94,14 +132,18 @@ impl Comparison {
         &self.outcomes[0].run
     }
 
-    /// How many tests the table has, over which p is corrected.
-    pub fn tests(&self) -> usize {
-        self.contrasts.iter().filter(|one| !one.follows && one.test.is_some()).count()
+    /// The key figures in the run at this place, in the order of the summary.
+    pub fn key(&self, other: usize) -> Vec<&Contrast> {
+        let mut found: Vec<&Contrast> =
+            self.contrasts.iter().filter(|one| one.other == other && one.key.is_some()).collect();
+        found.sort_by_key(|one| one.key);
+        found
     }
 
-    /// How many there would be if every cell were repeated often enough: the figures less those that follow another.
-    pub fn questions(&self) -> usize {
-        self.contrasts.iter().filter(|one| !one.follows).count()
+    /// How many tests a family has, over which p is corrected: that of the key figures, or that of the others.
+    pub fn tests(&self, of_key: bool) -> usize {
+        let counts = |one: &&Contrast| one.key.is_some() == of_key && !one.follows && one.test.is_some();
+        self.contrasts.iter().filter(counts).count()
     }
 
     /// How many comparisons have this verdict.
@@ -109,16 +151,11 @@ impl Comparison {
         self.contrasts.iter().filter(|one| one.verdict() == verdict).count()
     }
 
-    /// How many repeats each cell or point needs in each run before one comparison of this table can be called real.
+    /// How many repeats each point needs in each run before each figure can be called real: two for the ratio of key
+    /// figures, more for ranks.
     pub fn repeats_needed(&self) -> usize {
-        RankTest::repeats_needed(self.questions())
-    }
-
-    /// The figures that are really worse, and by more than `share`, worst first.
-    pub fn worse_than(&self, share: f64) -> Vec<&Contrast> {
-        let mut worse: Vec<&Contrast> = self.contrasts.iter().filter(|one| one.is_worse_than(share)).collect();
-        worse.sort_by(|one, two| two.loss().total_cmp(&one.loss()));
-        worse
+        let is_by_means = |one: &Contrast| one.key.is_some() || self.question.paired;
+        if self.contrasts.iter().all(is_by_means) { 2 } else { RankTest::repeats_needed(1) }
     }
 }
 
@@ -131,24 +168,32 @@ struct ComparisonParts {
 
 impl ComparisonParts {
     /// Holds one point of the first run against that of each other.
-    fn hold(&mut self, place: &CellLocation, others: &[Outcome], aspects: &[Aspect], is_all: bool) {
+    fn hold(&mut self, place: &CellLocation, others: &[Outcome], question: &Question) {
+        let cell = place.measured.key();
         let counterparts: Vec<_> = others.iter().map(|other| counterpart(other, place)).collect();
         for (at, why) in counterparts.iter().enumerate().filter_map(|(at, found)| Some((at, found.err()?))) {
-            let (step, cell) = (place.name.to_owned(), place.measured.key());
-            self.unshared.push(Unshared { other: at + 1, step, cell, why });
+            let step = place.name.to_owned();
+            self.unshared.push(Unshared { other: at + 1, step, cell: cell.clone(), why });
         }
-        for figure in Compared::of(place.measured, aspects, is_all) {
+        let aspects = question.aspects_at(place.name, &cell);
+        let is_open = place.measured.workload().is_some_and(|workload| workload.arrival == Arrival::default());
+        for figure in Compared::of(place.measured, &aspects, question.aspects.is_empty()) {
             let Some(before) = figure.side(place.measured) else { continue };
+            let key = question.key_at(place.name, &cell, &figure);
+            let is_mean = figure.metric.is_some_and(|(_, metric)| metric == Metric::LatencyMean);
+            let follows = is_mean && is_open && aspects.contains(&Aspect::THROUGHPUT);
             for (at, counterpart) in counterparts.iter().enumerate() {
                 let Some(after) = counterpart.ok().and_then(|point| figure.side(point)) else { continue };
-                let Some(ratio) = Ratio::of(&before.samples, &after.samples) else { continue };
-                let follows = figure.metric.is_some_and(|(_, metric)| metric == Metric::LatencyMean)
-                    && aspects.contains(&Aspect::THROUGHPUT)
-                    && place.measured.workload().is_some_and(|workload| workload.arrival == Arrival::default());
-                let test = if follows { None } else { test(&before.samples, &after.samples) };
+                let Some(ratio) = question.ratio(&before, &after) else { continue };
+                let by = question.kind(key, &before, &after);
+                let basis = if follows { None } else { TestBasis::of(&before, &after, by) };
+                let test = basis.map(|basis| {
+                    let least = basis.least(&before, &after);
+                    ContrastTest { basis, adjusted: basis.p(), least }
+                });
                 let (step, point, other) = (place.step, place.point, at + 1);
                 let (figure, before) = (figure.clone(), before.clone());
-                self.contrasts.push(Contrast { step, point, other, figure, before, after, ratio, follows, test });
+                self.contrasts.push(Contrast { step, point, other, figure, before, after, ratio, key, follows, test });
             }
         }
     }
@@ -166,21 +211,34 @@ impl ComparisonParts {
     }
 }
 
-/// The test of two sides; none where so few repeats could not reach the bound even by themselves.
-fn test(before: &[f64], after: &[f64]) -> Option<ContrastTest> {
-    let least = RankTest::least_p(before.len(), after.len());
-    let rank = RankTest::of(before, after).filter(|_| least < ALPHA)?;
-    Some(ContrastTest { rank, adjusted: rank.p, least })
+impl Question {
+    /// How a figure is tested.
+    fn kind(&self, key: Option<usize>, before: &ContrastSide, after: &ContrastSide) -> TestKind {
+        match key {
+            _ if self.paired && before.samples.len() == after.samples.len() => TestKind::Pairs,
+            Some(_) => TestKind::Means,
+            None => TestKind::Ranks,
+        }
+    }
+
+    /// The ratio of two sides: of pairs that of each pair, else that of the means.
+    fn ratio(&self, before: &ContrastSide, after: &ContrastSide) -> Option<Ratio> {
+        let paired = LogRatio::paired(&before.samples, &after.samples).filter(|_| self.paired);
+        let of_pairs = |found: LogRatio| Ratio { ratio: found.ratio(), bounds: Some(found.bounds()) };
+        paired.map(of_pairs).or_else(|| Ratio::of(&before.samples, &after.samples))
+    }
 }
 
-/// Holm's correction over the whole table: of what was found, and of the least that could have been.
+/// Corrects each family of tests: of what was found, and of the least that could have been.
 fn correct(contrasts: &mut [Contrast]) {
-    let mut tests: Vec<&mut ContrastTest> =
-        contrasts.iter_mut().filter_map(|contrast| contrast.test.as_mut()).collect();
-    let adjusted = holm(&tests.iter().map(|test| test.rank.p).collect::<Vec<_>>());
-    let least = holm(&tests.iter().map(|test| test.least).collect::<Vec<_>>());
-    for ((test, adjusted), least) in tests.iter_mut().zip(adjusted).zip(least) {
-        (test.adjusted, test.least) = (adjusted, least);
+    for (of_key, correction) in [(true, holm as fn(&[f64]) -> Vec<f64>), (false, benjamini_hochberg)] {
+        let family = contrasts.iter_mut().filter(|contrast| contrast.key.is_some() == of_key);
+        let mut tests: Vec<&mut ContrastTest> = family.filter_map(|contrast| contrast.test.as_mut()).collect();
+        let adjusted = correction(&tests.iter().map(|test| test.basis.p()).collect::<Vec<_>>());
+        let least = correction(&tests.iter().map(|test| test.least).collect::<Vec<_>>());
+        for ((test, adjusted), least) in tests.iter_mut().zip(adjusted).zip(least) {
+            (test.adjusted, test.least) = (adjusted, least);
+        }
     }
     // Asked in order, the throughput of a cell in a run has come before the mean latency that follows it.
     let mut led: HashMap<(usize, usize, usize), ContrastTest> = HashMap::new();

@@ -41,15 +41,15 @@ impl fmt::Display for Why {
 }
 
 /// A point and where it is.
-pub(super) struct CellLocation<'a> {
-    pub(super) step: usize,
-    pub(super) point: usize,
-    pub(super) name: &'a str,
-    pub(super) measured: &'a PointOutcome,
+pub(crate) struct CellLocation<'a> {
+    pub(crate) step: usize,
+    pub(crate) point: usize,
+    pub(crate) name: &'a str,
+    pub(crate) measured: &'a PointOutcome,
 }
 
 /// The points that are measured by repeats. What a conditioning did on its way is none of them.
-pub(super) fn places(outcome: &Outcome) -> impl Iterator<Item = CellLocation<'_>> {
+pub(crate) fn places(outcome: &Outcome) -> impl Iterator<Item = CellLocation<'_>> {
     let is_repeated = |action: &Action| action.measure().is_some() || matches!(action, Action::Trial(_));
     outcome.steps.iter().enumerate().flat_map(move |(at, step)| {
         let plan = &outcome.plan.steps[step.index];

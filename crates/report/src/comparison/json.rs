@@ -1,6 +1,7 @@
 //! A comparison for programs.
 
 use plan::compare::{Comparison, Contrast, ContrastSide};
+use plan::gate::{Gate, GateOutcome, guarded};
 use serde_json::{Value, json as object};
 use stats::ALPHA;
 
@@ -9,14 +10,14 @@ use super::prose::{FigureLocation, place};
 /// Runs held against the first of them, as one JSON document.
 ///
 /// `comparisons` has every figure of every shared cell, and `trials` of every shared point of trials, with the samples of
-/// both runs, so that any other rule can be applied to them. `ratio` is the other run's mean divided by the first's. `guard`, where asked for, has the share
-/// and how many comparisons are really worse by more; what was not asked for or cannot be told is null.
+/// both runs, so that any other rule can be applied to them. `ratio` is the other run's mean divided by the first's. `guard`,
+/// where asked for, has the share, the outcome and each check; what was not asked for or cannot be told is null.
 pub fn json(comparison: &Comparison, guard: Option<f64>, version: &str) -> String {
     let runs: Vec<Value> = comparison.outcomes.iter().map(|outcome| run(&outcome.run)).collect();
     let (cells, trials): (Vec<&Contrast>, Vec<&Contrast>) =
         comparison.contrasts.iter().partition(|one| one.figure.metric.is_some());
     let documents =
-        |all: Vec<&Contrast>| all.into_iter().map(|one| contrast(comparison, one, guard)).collect::<Vec<_>>();
+        |all: Vec<&Contrast>| all.into_iter().map(|one| contrast(comparison, one)).collect::<Vec<_>>();
     let unshared: Vec<Value> = comparison
         .unshared
         .iter()
@@ -30,16 +31,28 @@ pub fn json(comparison: &Comparison, guard: Option<f64>, version: &str) -> Strin
         "runs": runs,
         "base": comparison.base().id,
         "alpha": ALPHA,
-        "tests": comparison.tests(),
-        "questions": comparison.questions(),
+        "key_tests": comparison.tests(true),
+        "exploratory_tests": comparison.tests(false),
+        "paired": comparison.question.paired,
         "repeats_needed": comparison.repeats_needed(),
         "comparisons": documents(cells),
         "trials": documents(trials),
         "not_compared": unshared,
         "caveats": comparison.caveats,
-        "guard": guard.map(|share| object!({ "fail_if_worse": share, "worse": comparison.worse_than(share).len() })),
+        "guard": guard.map(|share| guard_of(&Gate::of_comparison(comparison, share), share)),
     });
     serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
+}
+
+fn guard_of(gate: &Gate, share: f64) -> Value {
+    let checks: Vec<Value> = gate.checks.iter().map(crate::gate::check).collect();
+    object!({
+        "fail_if_worse": share,
+        "outcome": gate.outcome().name(),
+        "worse": gate.with(GateOutcome::Fail).count(),
+        "repeats_needed": gate.repeats_needed(),
+        "checks": checks,
+    })
 }
 
 fn run(run: &measurement::Run) -> Value {
@@ -57,7 +70,7 @@ fn run(run: &measurement::Run) -> Value {
 }
 
 /// A figure of a cell or of a point of trials: both have the same but for what names them.
-fn contrast(comparison: &Comparison, one: &Contrast, guard: Option<f64>) -> Value {
+fn contrast(comparison: &Comparison, one: &Contrast) -> Value {
     let FigureLocation { plan, key } = place(comparison, one);
     let (bounds, other) = (one.ratio.bounds, &comparison.outcomes[one.other].run);
     let mut document = object!({
@@ -69,12 +82,12 @@ fn contrast(comparison: &Comparison, one: &Contrast, guard: Option<f64>) -> Valu
         "ratio": one.ratio.ratio,
         "ratio_low": bounds.map(|bounds| bounds.0),
         "ratio_high": bounds.map(|bounds| bounds.1),
-        "u": one.test.map(|test| test.rank.u),
-        "p": one.test.map(|test| test.rank.p),
-        "p_is_exact": one.test.map(|test| test.rank.exact),
+        "key": one.key.map(|key| &comparison.question.key[key].title),
+        "test": one.test.map(|test| test.basis.name()),
+        "p": one.test.map(|test| test.basis.p()),
         "p_adjusted": one.test.map(|test| test.adjusted),
         "verdict": one.verdict().name(),
-        "fails_guard": guard.map(|share| one.is_worse_than(share)),
+        "guarded": guarded(comparison).contains(&one),
     });
     let named = match one.figure.metric {
         Some((aspect, metric)) => object!({

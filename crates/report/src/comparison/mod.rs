@@ -2,6 +2,7 @@
 
 mod facets;
 mod json;
+mod key;
 mod page;
 mod prose;
 mod rows;
@@ -11,13 +12,22 @@ pub use json::json;
 use maud::{Markup, html};
 pub use page::html;
 pub(crate) use page::page;
-use plan::compare::{Comparison, Significance};
-pub use prose::guard;
+use plan::Outcome;
+use plan::compare::{CompareError, Comparison, Question, Significance};
 pub use text::text;
 
 use stats::Ratio;
 
 use crate::number::{count, significant, whole};
+
+/// Holds `outcomes` against the first of them, with the key figures of its summary as a family of their own.
+///
+/// # Errors
+/// As those of [`Comparison::of`].
+pub fn of(outcomes: Vec<Outcome>, question: Question) -> Result<Comparison, CompareError> {
+    let key = outcomes.first().map_or_else(Vec::new, crate::key_places);
+    Comparison::of(outcomes, Question { key, ..question })
+}
 
 /// `run 3`.
 fn name(comparison: &Comparison, place: usize) -> String {
@@ -25,7 +35,7 @@ fn name(comparison: &Comparison, place: usize) -> String {
 }
 
 /// `−5.02 %`, `+<0.01 %`, `0 %`, `+120 %`, `+10,900 %`: a ratio as a change.
-fn change(ratio: f64) -> String {
+pub(crate) fn change(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     let decimals = match percent.abs() {
         p if p >= 99.95 => 0,
@@ -103,10 +113,27 @@ const fn mark(verdict: Significance) -> &'static str {
 }
 
 /// The rules of the comparison in a paragraph.
-const METHOD: &str = "A change is the ratio of the means over the repeats, with the 95 % interval of that ratio alone. \
-    It is significant if the Mann–Whitney test of the repeats says so at 5 % after Holm's correction over all tests \
-    here: the chance of any false positive is at most 5 %. Mean latency that is the reciprocal of throughput shares \
-    its test. Outliers are marked and kept.";
+fn method(comparison: &Comparison) -> String {
+    let ranks = "the Mann–Whitney test of the repeats at 5 %, controlled for false discoveries (Benjamini–Hochberg): of \
+        those marked, on average at most 5 % are false";
+    let families = match comparison.question.paired {
+        true => "The repeats are pairs, measured alternately; the t-test is of the ratio of each pair. Key figures are \
+            corrected for one another by Holm (chance of any false positive at most 5 %); all other figures are \
+            exploratory, controlled for false discoveries (Benjamini–Hochberg)."
+            .to_owned(),
+        false if comparison.tests(true) == 0 => format!("Figures are tested by {ranks}."),
+        false => format!(
+            "Key figures are tested by Welch's t-test of the ratio at 5 % with Holm's correction over the key figures \
+             alone: the chance of any false positive among them is at most 5 %. All other figures are exploratory, \
+             tested by {ranks}."
+        ),
+    };
+    format!(
+        "A change is the ratio of the means over the repeats, with the 95 % interval of that ratio alone. {families} \
+         Simulated figures without any scatter differ where they differ. Mean latency that is the reciprocal of \
+         throughput shares its test. Outliers are marked and kept."
+    )
+}
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use stats::Ratio;
 use super::facets::Figures;
 use super::prose::{place, reach, sentences, titled, verdict};
 use super::rows::{SharedStep, shared};
-use super::{METHOD, change, interval, judged, marked, name, p_value, unshared};
+use super::{change, interval, judged, key, marked, method, name, p_value, unshared};
 use crate::chart::{self, Panel};
 use crate::conditions::date;
 use crate::drawn::figure as drawn;
@@ -42,7 +42,7 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
         }
     };
     let main = html! {
-        (summary(comparison, &steps))
+        (summary(comparison, &steps, &names))
         nav aria-label="Contents" { ol {
             @for one in &steps { li { a href={ "#" (one.base().anchor()) } { (one.base().step.title) } } }
             @for (anchor, title) in [("limits", "Not compared"), ("method", "How it was compared"), ("repeat", "Repeat this")] {
@@ -68,7 +68,8 @@ fn held(comparison: &Comparison, steps: &[SharedStep]) -> Vec<String> {
         (points(false), "shared cell"),
         (points(true), "shared point"),
         (comparison.contrasts.len(), "figure"),
-        (comparison.tests(), "test"),
+        (comparison.tests(true), "test of key figures"),
+        (comparison.tests(false), "exploratory test"),
     ];
     all.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| count(number, what)).collect()
 }
@@ -93,7 +94,7 @@ fn title(comparison: &Comparison) -> String {
     format!("{others} compared with {}", name(comparison, 0))
 }
 
-fn summary(comparison: &Comparison, steps: &[SharedStep]) -> Markup {
+fn summary(comparison: &Comparison, steps: &[SharedStep], names: &[String]) -> Markup {
     html! {
         section #summary aria-labelledby="verdict" {
             h2.hidden #verdict { "Summary" }
@@ -102,11 +103,12 @@ fn summary(comparison: &Comparison, steps: &[SharedStep]) -> Markup {
                 p.verdict { (bound(&verdict(comparison, other))) " " (bound(&sentences(comparison, other).join(" "))) }
             }
             @if let Some(reach) = reach(comparison) { p.shortfall { (quoting(&reach)) } }
+            (key::table(comparison, names))
             (largest(comparison, steps))
             @let (tried, measured): (Vec<&SharedStep>, Vec<&SharedStep>) = steps.iter().partition(|step| step.base().trials().is_some());
             @if !measured.is_empty() { (by_step(comparison, &measured)) }
             @if !tried.is_empty() { (by_figure(comparison, &tried)) }
-            p.trust { (bound(METHOD)) " " a href="#method" { "Details" } "." }
+            p.trust { (bound(&method(comparison))) " " a href="#method" { "Details" } "." }
         }
     }
 }
@@ -130,7 +132,7 @@ fn runs(comparison: &Comparison) -> Markup {
 /// The largest changes that are more than chance, worse ones first.
 fn largest(comparison: &Comparison, steps: &[SharedStep]) -> Markup {
     // What follows another figure says the same again.
-    let is_own = |one: &&Contrast| one.verdict().is_real() && !one.follows;
+    let is_own = |one: &&Contrast| one.verdict().is_real() && !one.follows && one.key.is_none();
     let mut real: Vec<&Contrast> = comparison.contrasts.iter().filter(is_own).collect();
     let loss = |one: &Contrast| one.ratio.ratio.ln() * if one.figure.more_is_better { -1.0 } else { 1.0 };
     real.sort_by(|a, b| loss(b).total_cmp(&loss(a)));
@@ -147,7 +149,10 @@ fn largest(comparison: &Comparison, steps: &[SharedStep]) -> Markup {
     }
     let table = html! {
         table {
-            caption { @if total > listed.len() { "The largest of " (total) " significant differences" } @else { "Significant differences" } }
+            caption {
+                @if comparison.tests(true) > 0 { "Exploratory: " }
+                @if total > listed.len() { "the largest of " (total) " significant differences" } @else { "significant differences" }
+            }
             thead { tr {
                 th scope="col" { "Step" } th scope="col" { "Point" } th scope="col" { "Figure" }
                 th.number scope="col" { "Before" } th.number scope="col" { "After" }
@@ -184,7 +189,7 @@ fn largest_row(comparison: &Comparison, steps: &[SharedStep], one: &Contrast) ->
 fn changed(one: &Contrast) -> Markup {
     let (verdict, ratio) = (one.verdict(), one.ratio);
     let p = one.test.map_or_else(String::new, |test| {
-        format!("; p = {}, corrected {}", p_value(test.rank.p), p_value(test.adjusted))
+        format!("; p = {}, corrected {}", p_value(test.basis.p()), p_value(test.adjusted))
     });
     html! {
         td.number.change title={ (judged(verdict)) (p) } data-v=(percent(ratio.ratio))
@@ -494,8 +499,11 @@ fn back_matter(comparison: &Comparison) -> Markup {
                 logarithmic scale and applies to one figure alone: of twenty such intervals of a drive compared with \
                 itself, one excludes no change by chance. So the interval says how large a difference may be, not \
                 whether there is one.")) }
-            p { (bound(&format!("Significance is decided by the Mann–Whitney U test of the repeats, exact up to 40 of \
-                them, with Holm's correction over the {} of this page, at 5 %.", count(comparison.tests(), "test")))) }
+            p { (bound(&format!("The key figures, those of the summary of a run's report, are one family of {}: Welch's \
+                t-test of the ratio (the test of which the interval is the other side) with Holm's correction, at 5 %. All \
+                other figures are a second family of {}: the Mann–Whitney U test of the repeats, exact up to 40 of them, \
+                controlled for false discoveries at 5 % after Benjamini and Hochberg. They are leads to follow, not \
+                results.", count(comparison.tests(true), "test"), count(comparison.tests(false), "test")))) }
             p { (bound("Repeats beyond Tukey's outer fences (three interquartile ranges outside the quartiles) are \
                 marked ✱. None is excluded.")) }
             p { "Rules and sources: docs/method.md." }

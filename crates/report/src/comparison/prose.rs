@@ -5,7 +5,6 @@ use plan::{Metric, Step};
 use stats::Ratio;
 
 use super::{change, name};
-use crate::axis::plain;
 use crate::number::{count, three};
 
 /// The most sentences about one run.
@@ -43,14 +42,29 @@ pub(super) fn titled(comparison: &Comparison, place: usize) -> String {
     if label == name { name } else { format!("{name} ({label})") }
 }
 
-/// What came of it in a sentence or two: how many figures differ really, and how many may differ by chance.
+/// What came of it in a sentence or two: the key figures first, then what is exploratory.
 pub(super) fn verdict(comparison: &Comparison, other: usize) -> String {
-    let all = || comparison.contrasts.iter().filter(move |one| one.other == other);
-    let of = |verdict| all().filter(|one| one.verdict() == verdict).count();
+    let own = || comparison.contrasts.iter().filter(move |one| one.other == other);
+    let (key, rest): (Vec<&Contrast>, Vec<&Contrast>) = own().partition(|one| one.key.is_some());
+    if key.is_empty() {
+        return tally(comparison, other, &rest, "figure");
+    }
+    let first = tally(comparison, other, &key, "key figure");
+    let real = rest.iter().filter(|one| one.verdict().is_real()).count();
+    let of = count(rest.len(), "other figure");
+    match rest.len() {
+        0 => first,
+        _ => format!("{first} Exploratory: {real} of {of} {} significantly.", if real == 1 { "differs" } else { "differ" }),
+    }
+}
+
+/// How many of a family differ really, and how many may differ by chance.
+fn tally(comparison: &Comparison, other: usize, all: &[&Contrast], noun: &str) -> String {
+    let of = |verdict| all.iter().filter(|one| one.verdict() == verdict).count();
     let [worse, better, open, mute] =
         [Significance::Worse, Significance::Better, Significance::NotShown, Significance::CannotBeShown].map(of);
     let (name, base) = (name(comparison, other), name(comparison, 0));
-    let figures = count(all().count(), "figure");
+    let figures = count(all.len(), noun);
     if worse + better + open == 0 {
         let none = format!("None of {figures} of {name} can differ significantly: there are too few repeats.");
         return match by_means(comparison, other) {
@@ -59,13 +73,13 @@ pub(super) fn verdict(comparison: &Comparison, other: usize) -> String {
         };
     }
     let rest = [
-        (open > 0).then(|| format!("{} without a significant difference", count(open, "figure"))),
-        (mute > 0).then(|| format!("{} with too few repeats", count(mute, "figure"))),
+        (open > 0).then(|| format!("{open} without a significant difference")),
+        (mute > 0).then(|| format!("{mute} with too few repeats")),
     ];
     let rest: Vec<String> = rest.into_iter().flatten().collect();
-    let rest = if rest.is_empty() { String::new() } else { format!(" {}.", rest.join(", ")) };
+    let rest = if rest.is_empty() { String::new() } else { format!(" {}.", sentence_case(&rest.join(", "))) };
     let said = |number: usize, verdict| {
-        let ratios = all().filter(|one| one.verdict() == verdict).map(|one| one.ratio.ratio);
+        let ratios = all.iter().filter(|one| one.verdict() == verdict).map(|one| one.ratio.ratio);
         match ratios.max_by(|one, two| one.ln().abs().total_cmp(&two.ln().abs())) {
             Some(most) => format!("{number} (at most {})", change(most)),
             None => "none".to_owned(),
@@ -79,6 +93,10 @@ pub(super) fn verdict(comparison: &Comparison, other: usize) -> String {
             format!("Of {figures}, {name} is significantly worse than {base} in {worse} and better in {better}.{rest}")
         }
     }
+}
+
+fn sentence_case(text: &str) -> String {
+    text[..1].to_uppercase() + &text[1..]
 }
 
 /// What the means alone say of all cells together, where nothing can be shown: `By the means alone, sim:b is 2.10 ×
@@ -101,6 +119,10 @@ fn by_means(comparison: &Comparison, other: usize) -> Option<String> {
 /// The largest differences that are more than chance, a sentence each: `Run 2 is 3.10 × run 1 (2.90–3.30) in IOPS on
 /// web-server.` Steps are told once, by what differs most in them.
 pub(super) fn sentences(comparison: &Comparison, other: usize) -> Vec<String> {
+    // Key figures have a table of their own, before all else.
+    if !comparison.key(other).is_empty() {
+        return Vec::new();
+    }
     let is_own = |one: &&Contrast| one.other == other && one.verdict().is_real() && !one.follows;
     let mut found: Vec<&Contrast> = comparison.contrasts.iter().filter(is_own).collect();
     // Where twice the rate is half the latency, the rate is told.
@@ -133,23 +155,6 @@ pub(super) fn times(ratio: &Ratio, of: &str) -> String {
     format!("{} × {of}{bounds}", three(ratio.ratio))
 }
 
-/// Whether the comparison passes a guard, in words.
-pub fn guard(comparison: &Comparison, share: f64) -> String {
-    let worse = comparison.worse_than(share);
-    let by = format!("{} %", plain(share * 100.0));
-    let Some(first) = worse.first() else { return format!("No figure is significantly worse by more than {by}.") };
-    let figure = first.figure.title().to_lowercase();
-    let FigureLocation { plan, key } = place(comparison, first);
-    format!(
-        "{} of {} figures are significantly worse by more than {by}; the worst is the {figure} of `{}` in {}: {}",
-        worse.len(),
-        comparison.contrasts.len(),
-        format!("{} {key}", plan.name).trim_end(),
-        name(comparison, first.other),
-        change(first.ratio.ratio),
-    )
-}
-
 /// What so few repeats can show; none where all can show something.
 pub(super) fn reach(comparison: &Comparison) -> Option<String> {
     let mute = comparison.count(Significance::CannotBeShown);
@@ -159,12 +164,12 @@ pub(super) fn reach(comparison: &Comparison) -> Option<String> {
     let least = |one: &Contrast| one.before.samples.len().min(one.after.samples.len());
     let fewest = comparison.contrasts.iter().map(least).min().unwrap_or(0);
     let is_all = mute == comparison.contrasts.len();
-    let which = if is_all { String::new() } else { format!(" This concerns {mute} of the figures.") };
+    let which = if is_all { "no difference can be significant, however large" } else { "not every figure can be judged" };
+    let how_many = if is_all { String::new() } else { format!(" ({mute} exploratory ones cannot)") };
     Some(format!(
-        "With {} per point, no difference among {questions} tests can be significant, however large.{which} It takes \
-         {needed} repeats of each point in each run (`--repeats {needed}`), or fewer tests (`--step`, `--metric`).",
+        "With {} per point, {which}{how_many}. It takes {needed} repeats of each \
+         point in each run (`--repeats {needed}`).",
         count(fewest, "repeat"),
-        questions = comparison.questions(),
         needed = comparison.repeats_needed(),
     ))
 }

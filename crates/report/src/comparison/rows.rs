@@ -41,7 +41,11 @@ impl<'c> SharedStep<'c> {
         runs: &mut [Vec<MeasuredStep<'c>>],
         step: usize,
     ) -> Option<Self> {
-        let contrasts: Vec<&Contrast> = comparison.contrasts.iter().filter(|one| one.step == step).collect();
+        // A figure that is there for being a key figure has its place among those.
+        let aspects = comparison.question.aspects();
+        let is_asked = |one: &Contrast| one.aspect().is_none_or(|aspect| aspects.contains(&aspect));
+        let contrasts: Vec<&Contrast> =
+            comparison.contrasts.iter().filter(|one| one.step == step && is_asked(one)).collect();
         if contrasts.is_empty() {
             return None;
         }

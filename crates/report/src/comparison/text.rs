@@ -1,10 +1,10 @@
 //! A comparison for a terminal.
 
-use plan::compare::{Comparison, Contrast};
+use plan::compare::{Comparison, Contrast, Significance};
 
 use super::prose::{label, reach, sentences, times, verdict};
 use super::rows::{SharedStep, shared};
-use super::{METHOD, change, interval, mark, name, unshared};
+use super::{change, interval, key, mark, method, name, unshared};
 use crate::conditions::date;
 use crate::number::bound;
 use crate::summary::wrapped;
@@ -14,6 +14,8 @@ use crate::table::cell_name;
 const COLUMN: usize = 21;
 /// The narrowest that a table with three figures can be.
 const WIDTH_LEAST: u16 = 80;
+/// What heads all that is no key figure.
+const EXPLORATORY: &str = "All figures, exploratory: a lead to follow, not a result";
 /// By so much lines about trials are set in.
 const INDENT: u16 = 2;
 
@@ -41,9 +43,17 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
         let sentences = sentences(comparison, other);
         lines.extend(sentences.iter().flat_map(|sentence| wrapped(&bound(sentence), width)));
     }
+    for other in 1..comparison.outcomes.len() {
+        let key = key::lines(comparison, other, width, color);
+        lines.extend((!key.is_empty()).then(String::new).into_iter().chain(key));
+    }
     if let Some(reach) = reach(comparison) {
         lines.push(String::new());
         lines.extend(wrapped(&reach, width));
+    }
+    if comparison.contrasts.iter().any(|one| one.key.is_some()) {
+        lines.push(String::new());
+        lines.extend(wrapped(EXPLORATORY, width).into_iter().map(|line| bold(line, color)));
     }
     for step in shared(comparison) {
         for other in 1..comparison.outcomes.len() {
@@ -55,7 +65,7 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
     let key = "Change of the mean from the first run in percent, with its 95 % interval where the repeats vary; ▲ \
         significantly better, ▼ significantly worse, * an outlier among the repeats.";
     lines.extend(wrapped(&bound(key), width));
-    lines.extend(wrapped(&bound(METHOD), width));
+    lines.extend(wrapped(&bound(&method(comparison)), width));
     for note in unshared(comparison).iter().chain(&comparison.caveats) {
         lines.push(String::new());
         lines.extend(wrapped(note, width));
@@ -131,9 +141,14 @@ fn figure(contrast: Option<&Contrast>, color: bool) -> String {
     let marks = format!("{}{}", mark(verdict), if has_outlier { "*" } else { "" });
     let text = format!("{} {bounds}", bare(change(one.ratio.ratio)));
     let text = format!("{:>width$} {marks:2}", text.trim_end(), width = COLUMN - 3);
+    colored(text, verdict, color)
+}
+
+/// The text in the colour of a verdict.
+pub(super) fn colored(text: String, verdict: Significance, color: bool) -> String {
     match (color, verdict) {
-        (true, plan::compare::Significance::Worse) => format!("\x1b[33m{text}\x1b[0m"),
-        (true, plan::compare::Significance::Better) => format!("\x1b[32m{text}\x1b[0m"),
+        (true, Significance::Worse) => format!("\x1b[33m{text}\x1b[0m"),
+        (true, Significance::Better) => format!("\x1b[32m{text}\x1b[0m"),
         _ => text,
     }
 }

@@ -103,7 +103,7 @@ fn by_clients(id: i64, target: &str, factor: f64) -> Outcome {
 fn runs_are_compared_by_what_they_tried_with_the_statistics_of_cells() {
     let runs = vec![run(1, "/dev/sda", [100.0, 200.0]), run(2, "/dev/sdb", [310.0, 200.2])];
     let comparison = Comparison::of(runs, Question::default()).expect("they share a step");
-    assert_eq!((comparison.contrasts.len(), comparison.tests()), (4, 4), "two figures at two points");
+    assert_eq!((comparison.contrasts.len(), comparison.tests(false)), (4, 4), "two figures at two points");
     let verdicts: Vec<Significance> = comparison.contrasts.iter().map(lab::compare::Contrast::verdict).collect();
     assert_eq!(verdicts, [Significance::Better, Significance::Better, Significance::NotShown, Significance::NotShown]);
     let sentence = "/dev/sdb is 3.10 × /dev/sda (3.07–3.13) in pages on Web server (fs=ext4).";

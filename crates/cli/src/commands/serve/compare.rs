@@ -1,6 +1,6 @@
 //! Runs held against each other.
 
-use lab::compare::{Comparison, Question};
+use lab::compare::Question;
 use lab::recall;
 use store::{RunId, Store};
 
@@ -30,6 +30,6 @@ pub fn page(store: &Store, request: &HttpRequest) -> Result<HttpResponse, Refusa
         )));
     }
     let outcomes = runs.into_iter().map(|run| recall(store, run)).collect::<Result<_, _>>()?;
-    let comparison = Comparison::of(outcomes, Question::default())?;
+    let comparison = report::comparison::of(outcomes, Question::default())?;
     Ok(HttpResponse::html(200, report::site::comparison(&comparison, env!("CARGO_PKG_VERSION"))))
 }
