@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    aftermath, attach, baseline, calibrate, catalogue, compare, config, doctor, gate, health, history, import, replicate, review, run,
-    serve, shell,
+    aftermath, attach, baseline, calibrate, catalogue, compare, config, doctor, gate, health, history, import,
+    replicate, review, run, serve, shell,
 };
 use crate::config_file::CONSENT;
 use crate::examples;

@@ -93,6 +93,7 @@ fn with_names(command: Command) -> Command {
         .mut_subcommand("show", |show| offer(show, "run", runs))
         .mut_subcommand("report", |report| offer(report, "run", runs))
         .mut_subcommand("compare", |compare| offer(compare, "runs", runs))
+        .mut_subcommand("gate", |gate| offer(gate, "run", runs))
         .mut_subcommand("detach", |detach| offer(detach, "device", attached))
         .mut_subcommand("fault", |fault| offer(fault, "device", attached))
         .mut_subcommand("config", |config| offer(config, "command", move || words(&commands)))

@@ -91,7 +91,7 @@ fn main() -> ExitCode {
         },
         Command::Fio(_) => Err(Failure::usage("the command line is not UTF-8 text")),
         Command::Runs => read(cli.store).and_then(|store| history::runs(&store)),
-        Command::Compare(arguments) => read(cli.store).and_then(|store| compare::run(&store, &arguments)),
+        Command::Compare(arguments) => place(cli.store).and_then(|store| compare::run(&store, &arguments)),
         Command::Gate(arguments) => read(cli.store).and_then(|store| gate::run(&store, &arguments)),
         Command::Baseline(arguments) => {
             let store = if arguments.writes() { open(cli.store) } else { read(cli.store) };

@@ -62,7 +62,7 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
     leave_out_purges(&mut plan, &findings);
     let health = health_of(store, run.id)?;
     let drive = drive_of(store, &run)?;
-    Ok(Outcome { capacity, drive, run, plan, steps, health, findings })
+    Ok(Outcome { capacity, drive, run, plan, steps, health, findings, pooled: Vec::new() })
 }
 
 /// What came of trials, by step and key, in the order of the repeats.

@@ -2,7 +2,7 @@
 
 use block::Bytes;
 use host::health::HealthRecord;
-use measurement::{Figure, Measurement, Run, Trial};
+use measurement::{Figure, Measurement, Run, RunId, Trial};
 use serde::{Deserialize, Serialize};
 use stats::Interval;
 use workload::Workload;
@@ -26,6 +26,8 @@ pub struct Outcome {
     pub health: HealthRecord,
     /// Doubts about the run as a whole.
     pub findings: Vec<Finding>,
+    /// The other runs of the same whose repeats it has: see [`compare::pooled`](crate::compare::pooled).
+    pub pooled: Vec<RunId>,
 }
 
 /// A step with its points.
@@ -48,6 +50,8 @@ pub struct PointOutcome {
     pub before: Vec<Repeat>,
     /// What was measured, a repeat each; a conditioning has one, with a long series. Of rounds, those of the window.
     pub repeats: Vec<Repeat>,
+    /// How many of them are of each run, where several are pooled.
+    pub runs: Vec<usize>,
 }
 
 /// What was asked at a point.
@@ -128,7 +132,7 @@ impl Repeat {
 impl PointOutcome {
     pub fn measured(point: Vec<(Axis, String)>, workload: Workload, repeats: Vec<Measurement>) -> Self {
         let repeats = repeats.into_iter().map(Repeat::from).collect();
-        Self { point, asked: Asked::Workload(workload), before: Vec::new(), repeats }
+        Self { point, asked: Asked::Workload(workload), before: Vec::new(), repeats, runs: Vec::new() }
     }
 
     /// A point at which this kind of trial was made, with what came of it.
@@ -138,6 +142,7 @@ impl PointOutcome {
             asked: Asked::Trial { experiment, choices: point.choices.clone() },
             before: Vec::new(),
             repeats: repeats.into_iter().map(Repeat::Tried).collect(),
+            runs: Vec::new(),
         }
     }
 

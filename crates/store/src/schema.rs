@@ -233,7 +233,7 @@ mod tests {
     fn what_each_version_lacks_stands_in_the_newest() {
         assert_eq!(wanted(1).keys().copied().collect::<Vec<_>>(), ["finding", "measurement", "run"]);
         let newest = wanted(SCHEMA);
-        let all = ["finding", "health", "measurement", "run", "run_listed", "trial"];
+        let all = ["baseline", "finding", "health", "measurement", "run", "run_listed", "trial"];
         assert_eq!(newest.keys().copied().collect::<Vec<_>>(), all);
         assert!(newest["run"].1.contains("course TEXT") && !wanted(9)["run"].1.contains("course TEXT"));
         assert!(newest["run"].1.contains("state TEXT NOT NULL CHECK (state IN ('running', 'complete', 'failed'))"));

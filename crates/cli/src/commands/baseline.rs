@@ -22,8 +22,10 @@ const NAME_MAX: usize = 64;
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
-#[command(after_help = "A baseline keeps every figure of a run with its repeats and conditions, so it outlives the run. \
-                        `assay gate --baseline NAME` holds a run against it.")]
+#[command(
+    after_help = "A baseline keeps every figure of a run with its repeats and conditions, so it outlives the run. \
+                        `assay gate --baseline NAME` holds a run against it."
+)]
 pub struct Arguments {
     #[command(subcommand)]
     action: Action,
@@ -176,7 +178,11 @@ fn show(baseline: &Baseline) -> Result<(), Failure> {
     ];
     let mut text: String = facts.iter().map(|(name, fact)| format!("{name:<10} {}\n", fact.trim_end())).collect();
     let figures: usize = baseline.points.iter().map(|point| point.figures.len()).sum();
-    text += &format!("{:<10} {figures} of {} points\n\nKey figures, mean over the repeats\n", "figures", baseline.points.len());
+    text += &format!(
+        "{:<10} {figures} of {} points\n\nKey figures, mean over the repeats\n",
+        "figures",
+        baseline.points.len()
+    );
     for point in &baseline.points {
         for (figure, key) in point.figures.iter().filter_map(|figure| Some((figure, figure.key.as_ref()?))) {
             let mean = figure.samples.iter().sum::<f64>() / figure.samples.len() as f64;

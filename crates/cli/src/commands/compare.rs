@@ -1,15 +1,16 @@
 //! `assay compare`: runs held against each other.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use lab::compare::{CompareError, Comparison, Question};
+use lab::compare::{CompareError, Comparison, Question, pooled};
 use lab::gate::{Gate, GateOutcome};
-use lab::{Aspect, recall};
-use store::Store;
+use lab::{Aspect, Outcome, recall};
+use store::{RunId, Store};
 
 use super::history::Which;
+use super::interleave::{self, InterleaveOptions};
 use super::page::deliver;
 use crate::color;
 use crate::failure::Failure;
@@ -25,9 +26,17 @@ The key figures, those of a run's summary, are tested first and by themselves: W
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The runs: numbers of `assay runs`, or `last`; all are compared with the first
+    /// The runs: numbers of `assay runs`, or `last`; all are compared with the first. Runs joined by commas (1,3,5) are
+    /// pooled: each counts as one repeat. With --interleave, two targets
     #[arg(value_name = "RUN", required = true, num_args = 1..)]
-    runs: Vec<Which>,
+    runs: Vec<String>,
+
+    /// Take pooled runs as pairs: the first of each side was made beside the first of the other, and so on
+    #[arg(long)]
+    paired: bool,
+
+    #[command(flatten)]
+    pub interleave: InterleaveOptions,
 
     /// Compare only this step; may be given several times
     #[arg(long, value_name = "NAME")]
@@ -66,10 +75,24 @@ pub fn share(text: &str) -> Result<f64, String> {
 }
 
 /// Compares the runs, prints what came of it and writes the report; fails where the guard does.
-pub fn run(store: &Store, arguments: &Arguments) -> Result<(), Failure> {
-    let outcomes = arguments.runs.iter().map(|which| Ok(recall(store, which.find(store)?.id)?));
+pub fn run(path: &Path, arguments: &Arguments) -> Result<(), Failure> {
+    let is_interleaved = arguments.interleave.interleave;
+    let sets = match is_interleaved {
+        true => Vec::from(interleave::run(&arguments.interleave, &arguments.runs, path)?),
+        false => named(&Store::open_to_read(path)?, &arguments.runs)?,
+    };
+    if is_interleaved {
+        let sets: Vec<String> = sets.iter().map(|set| joined(set)).collect();
+        notice(format_args!("`assay compare --paired {}` repeats this comparison.", sets.join(" ")));
+    }
+    let store = Store::open_to_read(path)?;
+    let outcomes = sets.iter().map(|set| pooled_of(&store, set));
+    let paired = arguments.paired || is_interleaved;
+    if paired {
+        check_pairs(&sets)?;
+    }
     let question =
-        Question { steps: arguments.step.clone(), aspects: arguments.metric.clone(), ..Question::default() };
+        Question { steps: arguments.step.clone(), aspects: arguments.metric.clone(), paired, ..Question::default() };
     let comparison = report::comparison::of(outcomes.collect::<Result<_, Failure>>()?, question)?;
     match arguments.format {
         Format::Json => {
@@ -88,6 +111,33 @@ pub fn run(store: &Store, arguments: &Arguments) -> Result<(), Failure> {
         || report::comparison::html(&comparison, env!("CARGO_PKG_VERSION")),
     )?;
     arguments.fail_if_worse.map_or(Ok(()), |share| guard(&comparison, share))
+}
+
+/// The runs that each word names: one, or several joined by commas.
+fn named(store: &Store, words: &[String]) -> Result<Vec<Vec<RunId>>, Failure> {
+    let one = |word: &str| Ok(word.trim().parse::<Which>().map_err(Failure::usage)?.find(store)?.id);
+    let set = |words: &String| words.split(',').map(one).collect::<Result<Vec<RunId>, Failure>>();
+    words.iter().map(set).collect()
+}
+
+fn joined(set: &[RunId]) -> String {
+    set.iter().map(RunId::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn pooled_of(store: &Store, set: &[RunId]) -> Result<Outcome, Failure> {
+    let outcomes = set.iter().map(|run| recall(store, *run)).collect::<Result<Vec<_>, _>>()?;
+    Ok(pooled(outcomes)?)
+}
+
+/// Pairs need as many runs on each side, and two at least.
+fn check_pairs(sets: &[Vec<RunId>]) -> Result<(), Failure> {
+    let lengths: Vec<usize> = sets.iter().map(Vec::len).collect();
+    match lengths.iter().all(|length| *length == lengths[0] && *length > 1) {
+        true => Ok(()),
+        false => Err(Failure::usage(
+            "--paired takes as many runs on each side, two at least, joined by commas: assay compare --paired 1,3,5 2,4,6",
+        )),
+    }
 }
 
 /// Fails if something is surely worse by more than `share`, and is inconclusive where the repeats cannot tell.

@@ -14,6 +14,7 @@ pub mod gate;
 pub mod health;
 pub mod history;
 pub mod import;
+mod interleave;
 mod jobs;
 pub mod next;
 mod page;

@@ -21,6 +21,7 @@ mod fio_line;
 mod fio_plot;
 mod first_steps;
 mod forecast;
+mod gate;
 mod health;
 mod house;
 mod import;

@@ -3,6 +3,7 @@
 use measurement::{Better, Clock};
 use stats::{ALPHA, Interval, LogRatio, RankTest, Ratio, outliers};
 
+use super::pool::by_run;
 use crate::{Aspect, Metric, PointOutcome};
 
 /// What the repeats of one run gave.
@@ -87,7 +88,8 @@ impl Compared {
     pub fn side(&self, point: &PointOutcome) -> Option<ContrastSide> {
         let needed = self.metric.map_or(0, |(_, metric)| metric.requests_needed());
         let is_told = point.measurements().all(|repeat| repeat.requests() >= needed);
-        let side = is_told.then(|| point.samples(&self.name)).and_then(ContrastSide::from_samples)?;
+        let side =
+            is_told.then(|| by_run(point.samples(&self.name), &point.runs)).and_then(ContrastSide::from_samples)?;
         let is_simulated = point.workload().is_some() && point.measurements().all(|one| one.clock == Clock::Virtual);
         Some(side.simulated(is_simulated))
     }

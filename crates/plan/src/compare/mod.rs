@@ -3,6 +3,7 @@
 mod caveat;
 mod contrast;
 mod error;
+mod pool;
 mod shared;
 mod standings;
 
@@ -12,6 +13,7 @@ use contrast::TestKind;
 pub use contrast::{Compared, Contrast, ContrastSide, ContrastTest, Significance, TestBasis};
 pub use error::CompareError;
 use measurement::{Run, RunState};
+pub use pool::pooled;
 pub(crate) use shared::places;
 use shared::{CellLocation, counterpart};
 pub use shared::{Unshared, Why};
@@ -256,20 +258,23 @@ fn check(outcomes: &[Outcome]) -> Result<(), CompareError> {
     if outcomes.len() < 2 {
         return Err(CompareError::Alone);
     }
-    for (place, Outcome { run, .. }) in outcomes.iter().enumerate() {
-        if outcomes[..place].iter().any(|other| other.run.id == run.id) {
-            return Err(CompareError::Twice { run: run.id });
-        }
-        match run.state {
-            RunState::Complete => {}
-            RunState::Running => return Err(CompareError::Unfinished { run: run.id }),
-            RunState::Failed => {
-                let reason = run.error.clone().unwrap_or_else(|| "for no reason that was kept".to_owned());
-                return Err(CompareError::Failed { run: run.id, reason });
-            }
+    outcomes.iter().enumerate().try_for_each(|(place, outcome)| check_one(outcome, &outcomes[..place]))
+}
+
+/// Makes sure that a run is finished, and none of those `before`.
+fn check_one(outcome: &Outcome, before: &[Outcome]) -> Result<(), CompareError> {
+    let run = &outcome.run;
+    if let Some(twice) = outcome.runs().find(|id| before.iter().flat_map(Outcome::runs).any(|other| other == *id)) {
+        return Err(CompareError::Twice { run: twice });
+    }
+    match run.state {
+        RunState::Complete => Ok(()),
+        RunState::Running => Err(CompareError::Unfinished { run: run.id }),
+        RunState::Failed => {
+            let reason = run.error.clone().unwrap_or_else(|| "for no reason that was kept".to_owned());
+            Err(CompareError::Failed { run: run.id, reason })
         }
     }
-    Ok(())
 }
 
 fn check_steps(base: &Outcome, question: &Question) -> Result<(), CompareError> {

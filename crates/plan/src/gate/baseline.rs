@@ -185,7 +185,8 @@ impl Baseline {
             for figure in &point.figures {
                 [&figure.name, &figure.unit].into_iter().chain(&figure.key).try_for_each(|name| plain(name))?;
                 let is_figure = |sample: &f64| sample.is_finite() && *sample >= 0.0;
-                if figure.samples.is_empty() || figure.samples.len() > REPEATS || !figure.samples.iter().all(is_figure) {
+                if figure.samples.is_empty() || figure.samples.len() > REPEATS || !figure.samples.iter().all(is_figure)
+                {
                     let (step, cell, name) = (&point.step, &point.cell, &figure.name);
                     return content(format!("the repeats of `{name}` of `{step} {cell}` are no figures of a run"));
                 }
@@ -254,7 +255,9 @@ impl BaselinePoint {
             .filter_map(|figure| {
                 let side = figure.side(point)?;
                 let is_it = |one: &&KeyPlace| {
-                    one.step == step && one.cell == cell && figure.metric.is_some_and(|(_, metric)| metric == one.metric)
+                    one.step == step
+                        && one.cell == cell
+                        && figure.metric.is_some_and(|(_, metric)| metric == one.metric)
                 };
                 let key = key.iter().find(is_it).map(|one| one.title.clone());
                 Some(BaselineFigure { name: figure.name, unit: figure.unit, key, samples: side.samples })
@@ -334,7 +337,9 @@ fn plain(name: &str) -> Result<(), BaselineError> {
         true => Ok(()),
         false => {
             let shown: String = name.chars().filter(|c| is_shown(*c)).take(40).collect();
-            Err(BaselineError::Content { what: format!("the name `{shown}…` is longer than {NAME} bytes or cannot be shown") })
+            Err(BaselineError::Content {
+                what: format!("the name `{shown}…` is longer than {NAME} bytes or cannot be shown"),
+            })
         }
     }
 }

@@ -76,7 +76,8 @@ impl std::str::FromStr for Limit {
 
 /// The point and the figure of `randread-4k-qd1.p99.9`.
 fn split(named: &str) -> Option<(&str, &str)> {
-    let known = figures().into_iter().find_map(|figure| Some((named.strip_suffix(&figure)?.strip_suffix('.')?, figure)));
+    let known =
+        figures().into_iter().find_map(|figure| Some((named.strip_suffix(&figure)?.strip_suffix('.')?, figure)));
     let (name, figure) = match known {
         Some((name, figure)) => (name, &named[named.len() - figure.len()..]),
         None => named.rsplit_once('.')?,

@@ -13,11 +13,10 @@ use super::prose::{FigureLocation, place};
 /// both runs, so that any other rule can be applied to them. `ratio` is the other run's mean divided by the first's. `guard`,
 /// where asked for, has the share, the outcome and each check; what was not asked for or cannot be told is null.
 pub fn json(comparison: &Comparison, guard: Option<f64>, version: &str) -> String {
-    let runs: Vec<Value> = comparison.outcomes.iter().map(|outcome| run(&outcome.run)).collect();
+    let runs: Vec<Value> = comparison.outcomes.iter().map(run).collect();
     let (cells, trials): (Vec<&Contrast>, Vec<&Contrast>) =
         comparison.contrasts.iter().partition(|one| one.figure.metric.is_some());
-    let documents =
-        |all: Vec<&Contrast>| all.into_iter().map(|one| contrast(comparison, one)).collect::<Vec<_>>();
+    let documents = |all: Vec<&Contrast>| all.into_iter().map(|one| contrast(comparison, one)).collect::<Vec<_>>();
     let unshared: Vec<Value> = comparison
         .unshared
         .iter()
@@ -55,9 +54,11 @@ fn guard_of(gate: &Gate, share: f64) -> Value {
     })
 }
 
-fn run(run: &measurement::Run) -> Value {
+fn run(outcome: &plan::Outcome) -> Value {
+    let run = &outcome.run;
     object!({
         "run": run.id,
+        "pooled": outcome.runs().collect::<Vec<_>>(),
         "plan": run.plan,
         "quick": run.quick,
         "target": run.target,

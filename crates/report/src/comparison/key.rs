@@ -18,7 +18,8 @@ fn short(comparison: &Comparison, one: &Contrast) -> String {
     let title = one.key.map_or("", |key| comparison.question.key[key].title.as_str());
     let shorter = [("queue depth", "QD"), ("Sequential", "Seq."), ("Mixed random ", ""), (" latency", "")];
     let title = shorter.iter().fold(title.to_owned(), |title, (long, short)| title.replacen(long, short, 1));
-    let title = if title.contains(" %") || title.contains(": median") { title.replacen(", QD 1", "", 1) } else { title };
+    let title =
+        if title.contains(" %") || title.contains(": median") { title.replacen(", QD 1", "", 1) } else { title };
     format!("{title}, {}", one.figure.unit)
 }
 

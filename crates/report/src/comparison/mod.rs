@@ -10,6 +10,7 @@ mod text;
 
 pub use json::json;
 use maud::{Markup, html};
+use measurement::RunId;
 pub use page::html;
 pub(crate) use page::page;
 use plan::Outcome;
@@ -29,9 +30,18 @@ pub fn of(outcomes: Vec<Outcome>, question: Question) -> Result<Comparison, Comp
     Comparison::of(outcomes, Question { key, ..question })
 }
 
-/// `run 3`.
+/// `run 3`; of runs that are pooled `runs 1…11`.
 fn name(comparison: &Comparison, place: usize) -> String {
-    format!("run {}", comparison.outcomes[place].run.id)
+    let ids: Vec<RunId> = comparison.outcomes[place].runs().collect();
+    match &ids[..] {
+        [first, .., last] => format!("runs {first}…{last}"),
+        _ => format!("run {}", comparison.outcomes[place].run.id),
+    }
+}
+
+/// What names a run, or those that are pooled, on the command line: `1,3,5`.
+fn ids(outcome: &Outcome) -> String {
+    outcome.runs().map(|id| id.to_string()).collect::<Vec<_>>().join(",")
 }
 
 /// `−5.02 %`, `+<0.01 %`, `0 %`, `+120 %`, `+10,900 %`: a ratio as a change.
@@ -117,10 +127,12 @@ fn method(comparison: &Comparison) -> String {
     let ranks = "the Mann–Whitney test of the repeats at 5 %, controlled for false discoveries (Benjamini–Hochberg): of \
         those marked, on average at most 5 % are false";
     let families = match comparison.question.paired {
-        true => "The repeats are pairs, measured alternately; the t-test is of the ratio of each pair. Key figures are \
+        true => {
+            "The repeats are pairs, measured alternately; the t-test is of the ratio of each pair. Key figures are \
             corrected for one another by Holm (chance of any false positive at most 5 %); all other figures are \
             exploratory, controlled for false discoveries (Benjamini–Hochberg)."
-            .to_owned(),
+                .to_owned()
+        }
         false if comparison.tests(true) == 0 => format!("Figures are tested by {ranks}."),
         false => format!(
             "Key figures are tested by Welch's t-test of the ratio at 5 % with Holm's correction over the key figures \

@@ -479,7 +479,8 @@ fn back_matter(comparison: &Comparison) -> Markup {
     let question = &comparison.question;
     let steps = question.steps.iter().map(|step| format!(" --step {step}"));
     let asked: String = steps.chain(question.aspects.iter().map(|one| format!(" --metric {}", one.name()))).collect();
-    let ids: Vec<String> = comparison.outcomes.iter().map(|outcome| outcome.run.id.to_string()).collect();
+    let ids: Vec<String> = comparison.outcomes.iter().map(super::ids).collect();
+    let paired = if question.paired { " --paired" } else { "" };
     html! {
         section #limits {
             h2 { "Not compared" }
@@ -510,7 +511,7 @@ fn back_matter(comparison: &Comparison) -> Markup {
         }
         section #repeat {
             h2 { "Repeat this" }
-            pre.command { code { "assay compare " (ids.join(" ")) (asked) } }
+            pre.command { code { "assay compare " (ids.join(" ")) (paired) (asked) } }
         }
     }
 }

@@ -54,7 +54,10 @@ pub(super) fn verdict(comparison: &Comparison, other: usize) -> String {
     let of = count(rest.len(), "other figure");
     match rest.len() {
         0 => first,
-        _ => format!("{first} Exploratory: {real} of {of} {} significantly.", if real == 1 { "differs" } else { "differ" }),
+        _ => format!(
+            "{first} Exploratory: {real} of {of} {} significantly.",
+            if real == 1 { "differs" } else { "differ" }
+        ),
     }
 }
 
@@ -164,7 +167,8 @@ pub(super) fn reach(comparison: &Comparison) -> Option<String> {
     let least = |one: &Contrast| one.before.samples.len().min(one.after.samples.len());
     let fewest = comparison.contrasts.iter().map(least).min().unwrap_or(0);
     let is_all = mute == comparison.contrasts.len();
-    let which = if is_all { "no difference can be significant, however large" } else { "not every figure can be judged" };
+    let which =
+        if is_all { "no difference can be significant, however large" } else { "not every figure can be judged" };
     let how_many = if is_all { String::new() } else { format!(" ({mute} exploratory ones cannot)") };
     Some(format!(
         "With {} per point, {which}{how_many}. It takes {needed} repeats of each \

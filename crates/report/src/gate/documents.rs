@@ -112,7 +112,8 @@ mod tests {
     use crate::gate::{junit, text};
 
     fn gate() -> Gate {
-        let side = |mean: f64| ContrastSide::of_samples([0.99, 1.0, 1.01, 0.995, 1.005].map(|one| one * mean).to_vec(), false);
+        let side =
+            |mean: f64| ContrastSide::of_samples([0.99, 1.0, 1.01, 0.995, 1.005].map(|one| one * mean).to_vec(), false);
         let question = |title: &str, mean: f64| GateQuestion {
             step: "read".to_owned(),
             cell: String::new(),
@@ -136,16 +137,29 @@ mod tests {
         assert!(said.contains("Gate: fail. 1 of 3 checks failed; 1 inconclusive: about "), "{said}");
         assert!(said.contains("pass          fast: 1,000 IOPS, 0 %"), "{said}");
         let junit = junit(&gate);
-        assert!(junit.starts_with("<?xml version=\"1.0\"") && junit.contains("tests=\"3\" failures=\"1\" errors=\"1\""));
-        assert!(junit.contains("a|b&lt;script&gt;&amp;&quot; [2J::error::x %,:") && !junit.contains('\u{1b}'), "{junit}");
+        assert!(
+            junit.starts_with("<?xml version=\"1.0\"") && junit.contains("tests=\"3\" failures=\"1\" errors=\"1\"")
+        );
+        assert!(
+            junit.contains("a|b&lt;script&gt;&amp;&quot; [2J::error::x %,:") && !junit.contains('\u{1b}'),
+            "{junit}"
+        );
         let github = github(&gate);
         assert_eq!(github.lines().count(), 3, "{github}");
-        assert!(github.contains("::error title=a|b<script>") && github.contains("%3A%3Aerror%3A%3Ax%0A%25%2C%3A::900 IOPS"));
+        assert!(
+            github.contains("::error title=a|b<script>") && github.contains("%3A%3Aerror%3A%3Ax%0A%25%2C%3A::900 IOPS")
+        );
         assert!(github.contains("::warning title=near::"));
-        assert!(github.ends_with("repeats would decide (--repeats 12).\n") || github.contains("::notice title=assay gate::Gate: fail."));
+        assert!(
+            github.ends_with("repeats would decide (--repeats 12).\n")
+                || github.contains("::notice title=assay gate::Gate: fail.")
+        );
         let markdown = markdown(&gate, "Run 2 against run 1.");
         assert!(markdown.contains("| ❌ fail | a\\|b\\<script\\>&\"\\[2J::error::x %,: |"), "{markdown}");
         let document: Value = serde_json::from_str(&json(&gate, "0")).unwrap();
-        assert_eq!((document["outcome"].as_str(), document["checks"][2]["outcome"].as_str()), (Some("fail"), Some("inconclusive")));
+        assert_eq!(
+            (document["outcome"].as_str(), document["checks"][2]["outcome"].as_str()),
+            (Some("fail"), Some("inconclusive"))
+        );
     }
 }

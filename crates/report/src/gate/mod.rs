@@ -35,7 +35,8 @@ pub fn text(gate: &Gate, against: &str, width: u16, color: bool) -> String {
 
 /// The checks that ended so, each in a line or two.
 fn listed(gate: &Gate, outcome: GateOutcome, width: u16, color: bool) -> Vec<String> {
-    let told = |check: &GateCheck| wrapped(&bound(&format!("{}: {}", check.question.title, found(check))), width - OUTCOME);
+    let told =
+        |check: &GateCheck| wrapped(&bound(&format!("{}: {}", check.question.title, found(check))), width - OUTCOME);
     let line = |(at, words): (usize, String)| match at {
         0 => format!("{}{words}", colored(outcome, color)),
         _ => format!("{:room$}{words}", "", room = usize::from(OUTCOME)),
@@ -85,9 +86,9 @@ fn found(check: &GateCheck) -> String {
     };
     let told = match question.rule {
         GateRule::NoWorse(share) => {
-            let changed = check.ratio.map_or_else(String::new, |found| {
-                format!(", {}{}", change(found.ratio()), interval(1.0, &change))
-            });
+            let changed = check
+                .ratio
+                .map_or_else(String::new, |found| format!(", {}{}", change(found.ratio()), interval(1.0, &change)));
             let sign = if question.more_is_better { '−' } else { '+' };
             format!("{value}{changed}; allowed {sign}{} %", plain(share * 100.0))
         }

@@ -1,7 +1,8 @@
 //! How often the intervals hold the truth, and how often the test cries wolf: 10,000 simulated drives each.
 
 use assay_stats::{
-    ALPHA, Bootstrap, Enough, Interval, Judgement, LogRatio, RankTest, Ratio, benjamini_hochberg, holm, outliers, percentile,
+    ALPHA, Bootstrap, Enough, Interval, Judgement, LogRatio, RankTest, Ratio, benjamini_hochberg, holm, outliers,
+    percentile,
 };
 use block::Seed;
 use rand::{RngExt, SeedableRng};
@@ -233,9 +234,8 @@ fn ratios_of_few_skewed_repeats_are_held_and_fiellers_are_no_better() {
                 Some(ends) => by_fieller += holds(ends),
                 None => unbounded += 1,
             }
-            let mut again = |from: &[f64]| {
-                (0..count).map(|_| from[drive.0.random_range(0..count)]).sum::<f64>() / count as f64
-            };
+            let mut again =
+                |from: &[f64]| (0..count).map(|_| from[drive.0.random_range(0..count)]).sum::<f64>() / count as f64;
             let mut ratios: Vec<f64> = (0..200).map(|_| again(&other) / again(&base)).collect();
             ratios.sort_unstable_by(f64::total_cmp);
             drawn += holds((ratios[4], ratios[195]));

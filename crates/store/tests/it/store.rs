@@ -414,7 +414,7 @@ fn a_newer_store_is_refused_and_left_as_it_was() {
     drop(place.store());
     place.tamper("PRAGMA user_version = 13");
     let before = std::fs::read(place.path()).unwrap();
-    assert!(refusal(&place.path()).contains("written by a newer assay (schema 12, this one knows 11); update assay"));
+    assert!(refusal(&place.path()).contains("written by a newer assay (schema 13, this one knows 12); update assay"));
     assert_eq!(std::fs::read(place.path()).unwrap(), before);
 }
 

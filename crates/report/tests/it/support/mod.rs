@@ -251,6 +251,7 @@ pub fn outcome() -> Outcome {
         steps,
         health: lab::health::HealthRecord::default(),
         findings: findings(),
+        pooled: Vec::new(),
     }
 }
 
@@ -447,5 +448,6 @@ pub fn in_rounds() -> Outcome {
         steps,
         health: lab::health::HealthRecord::default(),
         findings: findings(),
+        pooled: Vec::new(),
     }
 }
