@@ -31,6 +31,7 @@ mod parts;
 pub mod prediction;
 mod prose;
 mod quoting;
+pub mod ranking;
 mod rated;
 mod replay;
 pub mod replication;

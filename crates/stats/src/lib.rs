@@ -33,7 +33,7 @@ pub use holm::holm;
 pub use interval::{Interval, PRECISION};
 pub use levels::{LEVELS_DIFFER, levels};
 pub use outlier::outliers;
-pub use quantile::{QuantileBounds, percentile};
+pub use quantile::{QuantileBounds, five_numbers, percentile};
 pub use rank::{ALPHA, RankTest};
 pub use ratio::{LogRatio, Ratio};
 pub use steady::{Steadiness, SteadyRule};

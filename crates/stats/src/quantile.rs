@@ -38,6 +38,13 @@ pub fn percentile(samples: &[f64], percent: f64) -> Option<QuantileBounds> {
     Some(QuantileBounds { value: quantile(&sorted, share), low: end(0.975)?, high: end(0.025)? })
 }
 
+/// The least value, the quartiles with the median between them, and the greatest; none where there are no values.
+pub fn five_numbers(samples: &[f64]) -> Option<[f64; 5]> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    (!sorted.is_empty()).then(|| [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| quantile(&sorted, share)))
+}
+
 /// The u for which the u-th fractional order statistic lies below the quantile at `share` with this `chance`.
 fn place_of(share: f64, chance: f64, spaces: f64) -> f64 {
     let below = |u: f64| Beta::new(spaces * u, spaces * (1.0 - u)).expect("u lies between zero and one").cdf(share);
@@ -65,6 +72,13 @@ mod tests {
     fn quantiles_lie_between_neighbours() {
         let sorted = [1.0, 2.0, 3.0, 4.0];
         assert_eq!([0.0, 0.25, 0.5, 1.0].map(|share| quantile(&sorted, share)), [1.0, 1.75, 2.5, 4.0]);
+    }
+
+    #[test]
+    fn five_numbers_tell_a_box() {
+        assert_eq!(five_numbers(&[5.0, 1.0, 2.0, 4.0, 3.0]), Some([1.0, 2.0, 3.0, 4.0, 5.0]));
+        assert_eq!(five_numbers(&[7.0]), Some([7.0; 5]));
+        assert_eq!(five_numbers(&[]), None);
     }
 
     #[test]

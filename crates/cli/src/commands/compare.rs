@@ -3,11 +3,12 @@
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use lab::compare::{CompareError, Comparison, Question, pooled};
+use lab::compare::{CompareError, Comparison, Family, Question, RANKED_FROM, Ranking, pooled};
 use lab::gate::{Gate, GateOutcome};
 use lab::{Aspect, Outcome, recall};
-use store::{RunId, Store};
+use store::{RunId, RunState, Store};
 
 use super::history::Which;
 use super::interleave::{self, InterleaveOptions};
@@ -27,13 +28,17 @@ The key figures, those of a run's summary, are tested first and by themselves: W
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     /// The runs: numbers of `assay runs`, or `last`; all are compared with the first. Runs joined by commas (1,3,5) are
-    /// pooled: each counts as one repeat. With --interleave, two targets
+    /// pooled: each counts as one repeat. 3..9 are all runs from 3 to 9. With --interleave, two targets
     #[arg(value_name = "RUN", required = true, num_args = 1..)]
     runs: Vec<String>,
 
     /// Take pooled runs as pairs: the first of each side was made beside the first of the other, and so on
     #[arg(long)]
     paired: bool,
+
+    /// Rank the runs by each key figure, in families of this; from 12 runs on they are ranked in any case
+    #[arg(long, value_enum, value_name = "FAMILY", conflicts_with_all = ["paired", "interleave", "step", "metric", "fail_if_worse"])]
+    by: Option<By>,
 
     #[command(flatten)]
     pub interleave: InterleaveOptions,
@@ -57,6 +62,40 @@ pub struct Arguments {
     /// Folder for the report; without it only `--format text` writes one, to assay-reports
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+}
+
+impl Arguments {
+    /// Whether something is asked that takes each run against the first.
+    const fn asks_for_pairs(&self) -> bool {
+        self.paired || self.fail_if_worse.is_some() || !self.step.is_empty() || !self.metric.is_empty()
+    }
+}
+
+/// What makes runs one family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// Each run by itself
+    Run,
+    /// What it ran on, as it was named
+    Target,
+    /// Model and capacity of the target
+    Model,
+    /// The host
+    Host,
+    /// The plan
+    Plan,
+}
+
+impl From<By> for Family {
+    fn from(by: By) -> Self {
+        match by {
+            By::Run => Self::Run,
+            By::Target => Self::Target,
+            By::Model => Self::Model,
+            By::Host => Self::Host,
+            By::Plan => Self::Plan,
+        }
+    }
 }
 
 /// The figures of cells that can be asked for.
@@ -86,6 +125,10 @@ pub fn run(path: &Path, arguments: &Arguments) -> Result<(), Failure> {
         notice(format_args!("`assay compare --paired {}` repeats this comparison.", sets.join(" ")));
     }
     let store = Store::open_to_read(path)?;
+    let is_many = sets.len() >= RANKED_FROM && !arguments.asks_for_pairs();
+    if let Some(by) = arguments.by.or(is_many.then_some(By::Run)) {
+        return rank(&store, &sets, by.into(), arguments);
+    }
     let outcomes = sets.iter().map(|set| pooled_of(&store, set));
     let paired = arguments.paired || is_interleaved;
     if paired {
@@ -113,11 +156,51 @@ pub fn run(path: &Path, arguments: &Arguments) -> Result<(), Failure> {
     arguments.fail_if_worse.map_or(Ok(()), |share| guard(&comparison, share))
 }
 
-/// The runs that each word names: one, or several joined by commas.
+/// Ranks the runs, prints that and writes the page.
+fn rank(store: &Store, sets: &[Vec<RunId>], family: Family, arguments: &Arguments) -> Result<(), Failure> {
+    let with_key = |set: &Vec<RunId>| {
+        let outcome = pooled_of(store, set)?;
+        let key = report::key_places(&outcome);
+        Ok((outcome, key))
+    };
+    let ranking = Ranking::of(sets.iter().map(with_key).collect::<Result<_, Failure>>()?, family)?;
+    match arguments.format {
+        Format::Json => say(&report::ranking::json(&ranking, env!("CARGO_PKG_VERSION")))?,
+        Format::Text => say(&report::ranking::text(&ranking, width().min(100)))?,
+    }
+    let [first, .., last] = sets else { return Ok(()) };
+    let name = format!("ranking-{}-to-{}-by-{}.html", first[0], last[0], family.name());
+    deliver(arguments.format == Format::Text, arguments.out.as_deref(), &name, || {
+        report::ranking::html(&ranking, env!("CARGO_PKG_VERSION"))
+    })
+}
+
+/// The runs that each word names: one, several joined by commas, or each of `3..9`.
 fn named(store: &Store, words: &[String]) -> Result<Vec<Vec<RunId>>, Failure> {
+    let mut sets = Vec::new();
+    for word in words {
+        match word.split_once("..").map(|(first, last)| (first.parse::<i64>(), last.parse::<i64>())) {
+            Some((Ok(first), Ok(last))) => {
+                let runs = store.runs()?.into_iter().filter(|run| (first..=last).contains(&run.id.0));
+                let mut runs: Vec<RunId> =
+                    runs.filter(|run| run.state == RunState::Complete).map(|run| run.id).collect();
+                runs.sort();
+                if runs.is_empty() {
+                    return Err(Failure::usage(format!(
+                        "there is no complete run from {first} to {last}; `assay runs` lists all"
+                    )));
+                }
+                sets.extend(runs.into_iter().map(|run| vec![run]));
+            }
+            _ => sets.push(joined_runs(store, word)?),
+        }
+    }
+    Ok(sets)
+}
+
+fn joined_runs(store: &Store, word: &str) -> Result<Vec<RunId>, Failure> {
     let one = |word: &str| Ok(word.trim().parse::<Which>().map_err(Failure::usage)?.find(store)?.id);
-    let set = |words: &String| words.split(',').map(one).collect::<Result<Vec<RunId>, Failure>>();
-    words.iter().map(set).collect()
+    word.split(',').map(one).collect()
 }
 
 fn joined(set: &[RunId]) -> String {

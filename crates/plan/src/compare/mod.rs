@@ -4,6 +4,7 @@ mod caveat;
 mod contrast;
 mod error;
 mod pool;
+mod ranking;
 mod shared;
 mod standings;
 
@@ -14,6 +15,7 @@ pub use contrast::{Compared, Contrast, ContrastSide, ContrastTest, Significance,
 pub use error::CompareError;
 use measurement::{Run, RunState};
 pub use pool::pooled;
+pub use ranking::{Family, RANKED_FROM, Ranked, RankedFigure, Ranking};
 pub(crate) use shared::places;
 use shared::{CellLocation, counterpart};
 pub use shared::{Unshared, Why};

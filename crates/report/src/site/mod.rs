@@ -16,7 +16,7 @@ pub use list::{List, RunEntry, list};
 pub use live::{LiveSnapshot, live, live_state, live_step};
 use maud::{Markup, html};
 use plan::Outcome;
-use plan::compare::Comparison;
+use plan::compare::{Comparison, Ranking};
 pub use trouble::{trouble, who_are_you};
 
 use crate::Report;
@@ -48,6 +48,11 @@ fn tools(outcome: &Outcome, is_under_way: bool) -> Markup {
             }
         }
     }
+}
+
+/// A ranking as a page of the site.
+pub fn ranking(ranking: &Ranking, version: &str) -> String {
+    framed(&crate::ranking::page(ranking, version), SiteSection::Runs, Charts::None)
 }
 
 /// A comparison as a page of the site.

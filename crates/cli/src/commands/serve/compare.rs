@@ -1,14 +1,14 @@
 //! Runs held against each other.
 
-use lab::compare::Question;
+use lab::compare::{Family, Question, RANKED_FROM, Ranking};
 use lab::recall;
 use store::{RunId, Store};
 
 use super::refusal::{Refusal, number};
 use crate::http::{HttpRequest, HttpResponse};
 
-/// The most runs that are compared at once: more would not be told apart in a chart.
-const MOST: usize = 12;
+/// The most runs of one page.
+const MOST: usize = 200;
 
 /// The comparison of the runs that were asked for: `runs=1,2` or `runs=1&runs=2`. The earliest is what the others are
 /// held against where they were ticked, and the first where they were named in a row.
@@ -25,9 +25,15 @@ pub fn page(store: &Store, request: &HttpRequest) -> Result<HttpResponse, Refusa
     }
     if runs.len() > MOST {
         return Err(Refusal::Asked(format!(
-            "{} runs are too many to tell apart; compare at most {MOST} at once.",
+            "{} runs are too many for one page; compare at most {MOST} at once.",
             runs.len()
         )));
+    }
+    if runs.len() >= RANKED_FROM {
+        let with_key = |run| recall(store, run).map(|outcome| (report::key_places(&outcome), outcome));
+        let all = runs.into_iter().map(|run| with_key(run).map(|(key, outcome)| (outcome, key)));
+        let ranking = Ranking::of(all.collect::<Result<_, _>>()?, Family::Run)?;
+        return Ok(HttpResponse::html(200, report::site::ranking(&ranking, env!("CARGO_PKG_VERSION"))));
     }
     let outcomes = runs.into_iter().map(|run| recall(store, run)).collect::<Result<_, _>>()?;
     let comparison = report::comparison::of(outcomes, Question::default())?;
