@@ -1,6 +1,6 @@
 //! A comparison for programs.
 
-use plan::compare::{Comparison, Contrast, ContrastSide};
+use plan::compare::{Comparison, Contrast, ContrastSide, TestBasis};
 use plan::gate::{Gate, GateOutcome, guarded};
 use serde_json::{Value, json as object};
 use stats::ALPHA;
@@ -16,7 +16,14 @@ pub fn json(comparison: &Comparison, guard: Option<f64>, version: &str) -> Strin
     let runs: Vec<Value> = comparison.outcomes.iter().map(run).collect();
     let (cells, trials): (Vec<&Contrast>, Vec<&Contrast>) =
         comparison.contrasts.iter().partition(|one| one.figure.metric.is_some());
-    let documents = |all: Vec<&Contrast>| all.into_iter().map(|one| contrast(comparison, one)).collect::<Vec<_>>();
+    let gate = guard.map(|share| Gate::of_comparison(comparison, share));
+    let failing: Option<Vec<&Contrast>> = gate.as_ref().map(|gate| {
+        let checked = guarded(comparison).into_iter().zip(&gate.checks);
+        checked.filter(|(_, check)| check.outcome == GateOutcome::Fail).map(|(one, _)| one).collect()
+    });
+    let documents = |all: Vec<&Contrast>| {
+        all.into_iter().map(|one| contrast(comparison, one, failing.as_deref())).collect::<Vec<_>>()
+    };
     let unshared: Vec<Value> = comparison
         .unshared
         .iter()
@@ -30,6 +37,7 @@ pub fn json(comparison: &Comparison, guard: Option<f64>, version: &str) -> Strin
         "runs": runs,
         "base": comparison.base().id,
         "alpha": ALPHA,
+        "tests": comparison.tests(true) + comparison.tests(false),
         "key_tests": comparison.tests(true),
         "exploratory_tests": comparison.tests(false),
         "paired": comparison.question.paired,
@@ -38,7 +46,7 @@ pub fn json(comparison: &Comparison, guard: Option<f64>, version: &str) -> Strin
         "trials": documents(trials),
         "not_compared": unshared,
         "caveats": comparison.caveats,
-        "guard": guard.map(|share| guard_of(&Gate::of_comparison(comparison, share), share)),
+        "guard": guard.zip(gate.as_ref()).map(|(share, gate)| guard_of(gate, share)),
     });
     serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
 }
@@ -71,9 +79,10 @@ fn run(outcome: &plan::Outcome) -> Value {
 }
 
 /// A figure of a cell or of a point of trials: both have the same but for what names them.
-fn contrast(comparison: &Comparison, one: &Contrast) -> Value {
+fn contrast(comparison: &Comparison, one: &Contrast, guard: Option<&[&Contrast]>) -> Value {
     let FigureLocation { plan, key } = place(comparison, one);
     let (bounds, other) = (one.ratio.bounds, &comparison.outcomes[one.other].run);
+    let ranks = one.test.and_then(|test| if let TestBasis::Ranks(rank) = test.basis { Some(rank) } else { None });
     let mut document = object!({
         "step": plan.name,
         "unit": one.figure.unit,
@@ -85,10 +94,12 @@ fn contrast(comparison: &Comparison, one: &Contrast) -> Value {
         "ratio_high": bounds.map(|bounds| bounds.1),
         "key": one.key.map(|key| &comparison.question.key[key].title),
         "test": one.test.map(|test| test.basis.name()),
+        "u": ranks.map(|rank| rank.u),
         "p": one.test.map(|test| test.basis.p()),
+        "p_is_exact": ranks.map(|rank| rank.exact),
         "p_adjusted": one.test.map(|test| test.adjusted),
         "verdict": one.verdict().name(),
-        "guarded": guarded(comparison).contains(&one),
+        "fails_guard": guard.map(|failing| failing.iter().any(|other| std::ptr::eq(*other, one))),
     });
     let named = match one.figure.metric {
         Some((aspect, metric)) => object!({

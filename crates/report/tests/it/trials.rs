@@ -4,6 +4,7 @@ use crate::support;
 use assay_report as report;
 use block::{Bytes, Nanos};
 use lab::compare::{Comparison, Question, Significance};
+use lab::gate::{Gate, GateOutcome};
 use lab::plan::{Action, Step, TrialPoint, Trials};
 use lab::{Asked, Outcome, PointOutcome, StepOutcome};
 use store::RunId;
@@ -127,16 +128,17 @@ fn a_guard_judges_trials_by_the_way_that_is_better_for_each_figure() {
         Comparison::of(runs, Question::default()).expect("they share a step")
     };
     let slower = compared([90.0, 200.2]);
-    assert_eq!(slower.worse_than(0.05).len(), 2, "fewer pages, and a longer latency, on ext4 alone");
-    assert_eq!(slower.worse_than(0.105).len(), 1, "a tenth fewer pages take a ninth longer");
-    assert_eq!(slower.worse_than(0.2).len(), 0);
-    let words = report::comparison::guard(&slower, 0.05);
-    let said = "2 of 4 figures are significantly worse by more than 5 %; the worst is the latency of `web-server \
-        fs=ext4` in run 2: +11.1 %";
-    assert_eq!(words, said);
+    let failed =
+        |comparison: &Comparison, share: f64| Gate::of_comparison(comparison, share).with(GateOutcome::Fail).count();
+    assert_eq!(failed(&slower, 0.05), 2, "fewer pages, and a longer latency, on ext4 alone");
+    let near = Gate::of_comparison(&slower, 0.105);
+    let open = near.with(GateOutcome::Inconclusive).count();
+    assert_eq!((near.outcome(), open), (GateOutcome::Inconclusive, 2), "a tenth fewer pages take a ninth longer");
+    assert_eq!(failed(&slower, 0.2), 0);
+    assert_eq!(report::gate::verdict(&Gate::of_comparison(&slower, 0.05)), "Gate: fail. 2 of 4 checks failed.");
     let faster = compared([110.0, 200.2]);
-    assert!(faster.worse_than(0.0).is_empty(), "what is better fails no guard, nor what may be chance");
-    assert_eq!(report::comparison::guard(&faster, 0.05), "No figure is significantly worse by more than 5 %.");
+    assert_eq!(failed(&faster, 0.0), 0, "what is better fails no guard, nor what may be chance");
+    assert_eq!(report::gate::verdict(&Gate::of_comparison(&faster, 0.05)), "Gate: pass. 0 of 4 checks failed.");
     let document = report::comparison::json(&slower, Some(0.05), "0.1.0");
     let document: serde_json::Value = serde_json::from_str(&document).expect("it is JSON");
     let fails: Vec<&serde_json::Value> =

@@ -42,6 +42,7 @@ pages! {
     every_example_of_the_page_on_what_goes_on_runs: "docs/live.md", as_it_stands;
     every_example_of_the_page_on_zones_runs: "docs/models-zoned.md", as_it_stands;
     every_example_of_the_page_on_settings_runs: "docs/configuration.md", as_it_stands;
+    every_example_of_the_page_on_the_gate_runs: "docs/gate.md", gate;
     every_example_of_the_page_on_exit_codes_runs: "docs/exit-codes.md", as_it_stands;
     what_the_page_on_contributing_says_can_be_done_in_its_order: "docs/contributing.md", as_it_stands;
     what_introduces_the_command_runs: "crates/cli/README.md", start::introduction;
@@ -53,7 +54,7 @@ const NOT_TYPED: [&str; 4] = ["text", "rust", "rust,ignore", "mermaid"];
 
 #[test]
 fn no_page_shows_what_no_test_runs() {
-    let typed = |block: &Block| ["sh", "toml"].contains(&block.kind.as_str()) || block.is_transcript();
+    let typed = |block: &Block| ["sh", "toml", "yaml"].contains(&block.kind.as_str()) || block.is_transcript();
     let mut shown = Vec::new();
     for page in Page::all() {
         let blocks = page.blocks();
@@ -88,6 +89,47 @@ fn reviews(shell: &Shell, block: &Block) {
     };
     let text = format!("assay review --quick --plan example.toml 'sim:{drive}'");
     shell.runs(&Block { at: block.at.clone(), kind: "sh".to_owned(), text });
+}
+
+/// The page on the gate: its commands, then those of its CI job. How a file on this machine's disk compares is not asked: the
+/// job ends well, or with what it says of a failed gate.
+fn gate(page: Page) {
+    let shell = Shell::new(&[]);
+    page.of_kind("sh").iter().for_each(|block| drop(shell.runs(block)));
+    for job in page.of_kind("yaml") {
+        let steps = job_steps(&job.text);
+        assert_eq!(steps.len(), 2, "{}: {steps:?}", job.at);
+        for step in steps {
+            std::fs::remove_file(shell.place.path("gate.md")).ok();
+            let done = shell.types(&format!("export GITHUB_STEP_SUMMARY=summary.md\n{step}"));
+            assert!(matches!(done.code, Some(0 | 1)), "{}: {:?}: {step}\n{}", job.at, done.code, done.err);
+        }
+        let summary = std::fs::read_to_string(shell.place.path("summary.md")).unwrap();
+        assert!(summary.starts_with("### Gate: "), "{summary}");
+        let junit = std::fs::read_to_string(shell.place.path("gate.xml")).unwrap();
+        assert!(junit.contains("<testsuites "), "{junit}");
+    }
+}
+
+/// What the steps of a job run: the lines below `run: |`, as far as they are set in.
+fn job_steps(job: &str) -> Vec<String> {
+    let mut steps: Vec<String> = Vec::new();
+    let mut inset = None;
+    for line in job.lines() {
+        let depth = line.len() - line.trim_start().len();
+        match inset {
+            Some(outer) if depth > outer || line.trim().is_empty() => {
+                let step = steps.last_mut().expect("it has begun");
+                *step += &format!("{}\n", line.trim_start());
+            }
+            _ => inset = None,
+        }
+        if line.trim() == "run: |" {
+            inset = Some(depth);
+            steps.push(String::new());
+        }
+    }
+    steps
 }
 
 /// The page on workloads, on drives that are soon made.
