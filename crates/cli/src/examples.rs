@@ -58,7 +58,10 @@ pub fn of(command: &str) -> &'static [Example] {
         "compare" => &[
             ("assay compare 1 2", "the second compared with the first"),
             ("assay compare 1 2 --fail-if-worse 5% --step depth-read --format json", "a guard in CI"),
-            ("assay compare --interleave --rounds 2 sim:x25-m sim:x25-e-32 -- --quick", "two targets, alternately"),
+            (
+                "assay compare --interleave --rounds 2 --options=--quick sim:x25-m sim:x25-e-32",
+                "two targets, alternately",
+            ),
         ],
         "gate" => &[
             ("assay gate last --baseline main --fail-if-worse 10%", "the latest run, against a baseline"),

@@ -21,7 +21,7 @@ pub struct InterleaveOptions {
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = number::within::<u32>(2..=1000), requires = "interleave")]
     rounds: u32,
 
-    /// Options of the reviews of A alone: '--size 1GiB --no-direct'; separated by blanks
+    /// Options of the reviews of A alone: '--size 1GiB'
     #[arg(long, value_name = "OPTIONS", requires = "interleave", allow_hyphen_values = true)]
     options_a: Option<String>,
 
@@ -33,9 +33,9 @@ pub struct InterleaveOptions {
     #[arg(long, value_name = "FILE", requires = "interleave")]
     program_b: Option<PathBuf>,
 
-    /// Options of every review: -- --plan review --quick
-    #[arg(last = true, value_name = "REVIEW-OPTION", requires = "interleave")]
-    review: Vec<String>,
+    /// Options of every review: '--plan review --quick'; separated by blanks
+    #[arg(long, value_name = "OPTIONS", requires = "interleave", allow_hyphen_values = true)]
+    options: Option<String>,
 }
 
 /// One of the two sides.
@@ -65,8 +65,8 @@ pub fn run(options: &InterleaveOptions, targets: &[String], store: &Path) -> Res
         None => own.clone(),
     };
     let words = |text: &Option<String>| {
-        let own = text.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned);
-        options.review.iter().cloned().chain(own).collect::<Vec<String>>()
+        let all = options.options.iter().chain(text).flat_map(|text| text.split_whitespace());
+        all.map(str::to_owned).collect::<Vec<String>>()
     };
     let mut sides = [
         Side { program: own, target: first.clone(), options: words(&options.options_a), runs: Vec::new() },

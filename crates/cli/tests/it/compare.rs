@@ -208,7 +208,8 @@ fn runs_are_pooled_and_paired() {
 fn two_targets_are_reviewed_alternately_and_compared_in_pairs() {
     let runs = Runs::new(PLAN);
     let interleave = ["compare", "--interleave", "--rounds", "2", X25_M, FIVE_PERCENT, "--format", "json"];
-    let said = runs.place.assay(&[&interleave[..], &["--", "--plan", &runs.plan]].concat());
+    let options = format!("--plan {}", runs.plan);
+    let said = runs.place.assay(&[&interleave[..], &["--options", &options]].concat());
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     let document: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!(

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use plan::compare::{Comparison, Contrast};
 use stats::Interval;
 
-use super::{change, interval, judged, mark, marked, name, p_value};
+use super::{change, colored, interval, judged, mark, marked, name, p_value};
 use crate::number::{kept, spread, three};
 use crate::table::framed;
 
@@ -38,7 +38,7 @@ pub(super) fn lines(comparison: &Comparison, other: usize, width: u16, color: bo
         let mean = |side: &Interval| three(side.mean);
         let figures =
             format!("{:>MEAN$}{:>MEAN$}{ratio:>RATIO$}", mean(&one.before.interval), mean(&one.after.interval));
-        let figures = super::text::colored(figures, one.verdict(), color);
+        let figures = colored(figures, one.verdict(), color);
         match short(comparison, one) {
             name if name.chars().count() < room => lines.push(format!("{name:room$}{figures}")),
             name => lines.extend([name, format!("{:room$}{figures}", "")]),

@@ -113,6 +113,15 @@ fn marked(verdict: Significance, told: &str) -> Markup {
     }
 }
 
+/// The text in the colour of a verdict.
+fn colored(text: String, verdict: Significance, color: bool) -> String {
+    match (color, verdict) {
+        (true, Significance::Worse) => format!("\x1b[33m{text}\x1b[0m"),
+        (true, Significance::Better) => format!("\x1b[32m{text}\x1b[0m"),
+        _ => text,
+    }
+}
+
 /// The mark of a verdict in a narrow column.
 const fn mark(verdict: Significance) -> &'static str {
     match verdict {

@@ -1,10 +1,10 @@
 //! A comparison for a terminal.
 
-use plan::compare::{Comparison, Contrast, Significance};
+use plan::compare::{Comparison, Contrast};
 
 use super::prose::{label, reach, sentences, times, verdict};
 use super::rows::{SharedStep, shared};
-use super::{change, interval, key, mark, method, name, unshared};
+use super::{change, colored, interval, key, mark, method, name, unshared};
 use crate::conditions::date;
 use crate::number::bound;
 use crate::summary::wrapped;
@@ -142,15 +142,6 @@ fn figure(contrast: Option<&Contrast>, color: bool) -> String {
     let text = format!("{} {bounds}", bare(change(one.ratio.ratio)));
     let text = format!("{:>width$} {marks:2}", text.trim_end(), width = COLUMN - 3);
     colored(text, verdict, color)
-}
-
-/// The text in the colour of a verdict.
-pub(super) fn colored(text: String, verdict: Significance, color: bool) -> String {
-    match (color, verdict) {
-        (true, Significance::Worse) => format!("\x1b[33m{text}\x1b[0m"),
-        (true, Significance::Better) => format!("\x1b[32m{text}\x1b[0m"),
-        _ => text,
-    }
 }
 
 fn bold(line: String, color: bool) -> String {
