@@ -5,6 +5,7 @@ use workload::Pattern;
 
 use crate::key::{KeyFigure, Scorecard};
 use crate::limited::limits;
+use crate::noise::too_noisy;
 use crate::number::{latency, percent, three, with_unit};
 use crate::part::MeasuredStep;
 
@@ -63,6 +64,9 @@ fn worn(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Option<String> {
     let writes = scorecard.of_pattern(Pattern::RandWrite, Metric::Iops);
     let (row, change) = writes.filter_map(|row| Some((row, row.change()?))).last()?;
     let (before, after) = row.ends()?;
+    if too_noisy(parts).is_some() {
+        return Some("the figures are too noisy to tell what writing changes".to_owned());
+    }
     let limit = limits(parts).map_or_else(String::new, |limit| format!(", limited by {limit}"));
     let kept = match change.is_clear() {
         false => "random writes show no clear change".to_owned(),

@@ -8,7 +8,8 @@ use workload::{Pattern, Workload};
 
 use crate::change::FigureChange;
 use crate::figure::{CellFigure, CellFigures};
-use crate::part::{MeasuredStep, parts};
+use crate::part::MeasuredStep;
+use crate::parts::parts;
 use crate::state::DriveState;
 use crate::timeline::Timeline;
 

@@ -4,12 +4,12 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use lab::compare::{CompareError, Comparison, Family, Question, RANKED_FROM, Ranking, pooled};
 use lab::gate::{Gate, GateOutcome};
 use lab::{Aspect, Outcome, recall};
 use store::{RunId, RunState, Store};
 
+use super::gate::{aspects, share};
 use super::history::Which;
 use super::interleave::{self, InterleaveOptions};
 use super::page::deliver;
@@ -95,21 +95,6 @@ impl From<By> for Family {
             By::Host => Self::Host,
             By::Plan => Self::Plan,
         }
-    }
-}
-
-/// The figures of cells that can be asked for.
-pub fn aspects() -> impl TypedValueParser<Value = Aspect> {
-    let values = Aspect::all().into_iter().map(|one| PossibleValue::new(one.name()).help(one.about()));
-    PossibleValuesParser::new(values).map(|name| Aspect::named(&name).expect("it is one of the names"))
-}
-
-/// A share in percent: `5%`, `2.5 %`, `5`.
-pub fn share(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim_end();
-    match number.parse::<f64>() {
-        Ok(percent) if (0.0..=1000.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err("give a share in percent, such as 5%".to_owned()),
     }
 }
 
@@ -237,18 +222,5 @@ fn guard(comparison: &Comparison, share: f64) -> Result<(), Failure> {
 impl From<CompareError> for Failure {
     fn from(error: CompareError) -> Self {
         Self::usage(error)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_is_given_in_percent() {
-        assert_eq!(["5%", "2.5 %", "5", "0%"].map(share), [Ok(0.05), Ok(0.025), Ok(0.05), Ok(0.0)]);
-        for wrong in ["", "five", "-5%", "5 %%x", "NaN", "0.05x"] {
-            assert!(share(wrong).is_err_and(|error| error.contains("5%")), "{wrong}");
-        }
     }
 }

@@ -4,12 +4,12 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use lab::gate::{Allowance, Baseline, Gate, GateOutcome, Limit, LimitError};
 use lab::{Aspect, Outcome, recall};
 use store::{RunState, Store};
 
 use super::baseline;
-use super::compare::{aspects, share};
 use super::history::Which;
 use crate::color;
 use crate::failure::Failure;
@@ -86,6 +86,21 @@ enum GateFormat {
     Json,
     /// Annotations of GitHub Actions, behind the text
     Github,
+}
+
+/// The figures of cells that can be asked for.
+pub fn aspects() -> impl TypedValueParser<Value = Aspect> {
+    let values = Aspect::all().into_iter().map(|one| PossibleValue::new(one.name()).help(one.about()));
+    PossibleValuesParser::new(values).map(|name| Aspect::named(&name).expect("it is one of the names"))
+}
+
+/// A share in percent: `5%`, `2.5 %`, `5`.
+pub fn share(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..=1000.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("give a share in percent, such as 5%".to_owned()),
+    }
 }
 
 /// Checks the run, prints what came of it, and ends as the gate does.
@@ -187,5 +202,18 @@ impl From<Allowed> for Allowance {
 impl From<LimitError> for Failure {
     fn from(error: LimitError) -> Self {
         Self::usage(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_given_in_percent() {
+        assert_eq!(["5%", "2.5 %", "5", "0%"].map(share), [Ok(0.05), Ok(0.025), Ok(0.05), Ok(0.0)]);
+        for wrong in ["", "five", "-5%", "5 %%x", "NaN", "0.05x"] {
+            assert!(share(wrong).is_err_and(|error| error.contains("5%")), "{wrong}");
+        }
     }
 }
