@@ -1,10 +1,9 @@
 //! When a worker's next request is due.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use block::{Nanos, Op, Request, Seed, Tag};
-use workload::{Arrivals, ReplayPace, Trace, Workload, quicker};
+use workload::{Arrivals, ReplayPace, Trace, TraceDone, TraceRequests, Traced, Workload, quicker};
 
 /// The pace of one worker whose requests do not just follow one another.
 ///
@@ -29,24 +28,29 @@ enum PaceKind {
         left: u32,
     },
     /// Requests come when they were recorded, at so many percent of the speed.
-    Recorded { trace: Arc<Trace>, place: usize, percent: u32 },
+    Recorded { next: Option<Traced>, requests: TraceRequests, percent: u32 },
     /// Each request waits for those that had been done before it came, and then as long as was recorded.
     Thoughtful(Thoughtful),
 }
 
 /// A replay in which the time to think between requests is as recorded.
 struct Thoughtful {
-    trace: Arc<Trace>,
+    requests: TraceRequests,
+    /// Those that were done, after the one that is awaited.
+    order: TraceDone,
     /// How quick the thinking is, in percent.
     percent: u32,
-    /// The next request.
-    place: usize,
+    /// The next request, and its number.
+    next: Option<Traced>,
+    place: u32,
+    /// The one that was done next.
+    awaited: Option<u32>,
     /// Requests in flight, by their tags.
     flights: BTreeMap<u32, u32>,
     /// Requests that are done while one is not that was done earlier when they were recorded, and when they were.
     early: BTreeMap<u32, Nanos>,
     /// How many are done of those that the next request waits for, and when the last of them was.
-    done: (usize, Nanos),
+    done: (u32, Nanos),
 }
 
 impl Pace {
@@ -55,10 +59,13 @@ impl Pace {
         let (think, burst) = (workload.arrival.think, workload.arrival.burst);
         let recorded = workload.replay.as_ref().and_then(|replay| Some((replay.pace, replay.trace.clone()?)));
         let kind = match (recorded, Arrivals::new(workload, worker, seed)) {
-            (Some((ReplayPace::Recorded { percent }, trace)), _) => PaceKind::Recorded { trace, place: 0, percent },
-            (Some((ReplayPace::Think, trace)), _) => PaceKind::Thoughtful(Thoughtful::new(trace, 100, began)),
+            (Some((ReplayPace::Recorded { percent }, trace)), _) => {
+                let mut requests = trace.requests();
+                PaceKind::Recorded { next: requests.next(), requests, percent }
+            }
+            (Some((ReplayPace::Think, trace)), _) => PaceKind::Thoughtful(Thoughtful::new(&trace, 100, began)),
             (Some((ReplayPace::ThinkAt { percent }, trace)), _) => {
-                PaceKind::Thoughtful(Thoughtful::new(trace, percent, began))
+                PaceKind::Thoughtful(Thoughtful::new(&trace, percent, began))
             }
             (_, Some(mut arrivals)) => PaceKind::Open { next: began + arrivals.next_arrival(), arrivals },
             (_, None) => PaceKind::Think { next: began, think, burst, left: burst },
@@ -71,10 +78,7 @@ impl Pace {
         match &self.kind {
             PaceKind::Open { next, .. } => Some(*next),
             PaceKind::Think { next, left, .. } => (*left > 0).then_some(*next),
-            PaceKind::Recorded { trace, place, percent } => {
-                let traced = trace.requests.get(*place)?;
-                Some(self.began + quicker(traced.at, *percent))
-            }
+            PaceKind::Recorded { next, percent, .. } => Some(self.began + quicker((*next)?.at, *percent)),
             PaceKind::Thoughtful(replay) => replay.due(),
         }
     }
@@ -93,10 +97,10 @@ impl Pace {
                 *left -= u32::from(*think > Nanos::ZERO);
                 now
             }
-            PaceKind::Recorded { trace, place, percent } => {
-                let came = self.began + quicker(trace.requests[*place].at, *percent);
-                *place += 1;
-                came
+            PaceKind::Recorded { next, requests, percent } => {
+                let came = next.expect("only what is due is taken").at;
+                *next = requests.next();
+                self.began + quicker(came, *percent)
             }
             PaceKind::Thoughtful(replay) => {
                 replay.take(tag);
@@ -118,20 +122,31 @@ impl Pace {
 }
 
 impl Thoughtful {
-    fn new(trace: Arc<Trace>, percent: u32, began: Nanos) -> Self {
-        Self { trace, percent, place: 0, flights: BTreeMap::new(), early: BTreeMap::new(), done: (0, began) }
+    fn new(trace: &Trace, percent: u32, began: Nanos) -> Self {
+        let (mut requests, mut order) = (trace.requests(), trace.done());
+        Self {
+            next: requests.next(),
+            awaited: order.next(),
+            requests,
+            order,
+            percent,
+            place: 0,
+            flights: BTreeMap::new(),
+            early: BTreeMap::new(),
+            done: (0, began),
+        }
     }
 
     /// When the next request is due; none while one is in flight that it waits for, or if there is none.
     fn due(&self) -> Option<Nanos> {
-        let next = self.trace.requests.get(self.place)?;
+        let next = self.next?;
         let (done, last) = self.done;
-        (done == next.after as usize).then(|| last + quicker(next.think, self.percent))
+        (done == next.after).then(|| last + quicker(next.think, self.percent))
     }
 
     fn take(&mut self, tag: Tag) {
-        self.flights.insert(tag.0, self.place as u32);
-        self.place += 1;
+        self.flights.insert(tag.0, self.place);
+        (self.place, self.next) = (self.place + 1, self.requests.next());
         self.settle();
     }
 
@@ -145,18 +160,21 @@ impl Thoughtful {
 
     /// Counts what is done of that which the next request waits for.
     fn settle(&mut self) {
-        let Some(next) = self.trace.requests.get(self.place) else { return };
+        let Some(next) = self.next else { return };
         let (count, last) = &mut self.done;
-        while *count < next.after as usize {
-            let Some(at) = self.early.remove(&self.trace.done_as(*count)) else { return };
+        while *count < next.after {
+            let Some(at) = self.awaited.and_then(|awaited| self.early.remove(&awaited)) else { return };
             (*count, *last) = (*count + 1, at.max(*last));
+            self.awaited = self.order.next();
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use workload::{Arrival, Replay, TraceFormat, TraceReader};
+    use std::sync::Arc;
+
+    use workload::{Arrival, Replay, TraceReader};
 
     use super::*;
 
@@ -190,16 +208,13 @@ mod tests {
 
     /// Two requests at once; 3 ms after the second was done, a flush.
     fn replay(pace: ReplayPace) -> Pace {
-        let mut reader = TraceReader::new();
-        for line in [
+        let lines = [
             "128166372003000000,h,0,Read,0,4096,10000",
             "128166372003000000,h,0,Read,8192,4096,20000",
             "128166372003050000,h,0,Write,0,4096,10",
-        ] {
-            reader.line(line).unwrap();
-        }
-        let trace = reader.finish().unwrap();
-        let digest = trace.digest(TraceFormat::Msr);
+        ];
+        let (trace, format) = TraceReader::default().text(&lines.join("\n")).unwrap();
+        let digest = trace.digest(format);
         let workload = Workload { replay: Some(Replay { pace, ..Replay::of("t.csv") }), ..Workload::default() };
         Pace::new(&workload.replaying(Arc::new(trace), digest), 0, Seed::new(1), Nanos::from_secs(1))
     }
@@ -232,11 +247,9 @@ mod tests {
     #[test]
     fn what_came_while_another_was_in_flight_waits_for_what_was_done_by_then_alone() {
         // A long write, and meanwhile two reads, the second of which came 100 µs after the first was done.
-        let text = ["0 5000 write 0 8", "10 90 read 64 8", "200 90 read 128 8", "5300 90 read 0 8"];
-        let mut reader = TraceReader::new();
-        std::iter::once("assay trace 1").chain(text).for_each(|line| reader.line(line).unwrap());
-        let trace = reader.finish().unwrap();
-        let digest = trace.digest(TraceFormat::Timed);
+        let text = ["assay trace 1", "0 5000 write 0 8", "10 90 read 64 8", "200 90 read 128 8", "5300 90 read 0 8"];
+        let (trace, format) = TraceReader::default().text(&text.join("\n")).unwrap();
+        let digest = trace.digest(format);
         let replay = Some(Replay { pace: ReplayPace::Think, ..Replay::of("t.log") });
         let workload = Workload { replay, ..Workload::default() }.replaying(Arc::new(trace), digest);
         let began = Nanos::from_secs(1);

@@ -1,14 +1,17 @@
 //! Traces, read from their files for the replays that ask for them.
 
+mod packed;
+mod unnamed;
+
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host::{Within, WithinError};
 use thiserror::Error;
-use workload::{Trace, TraceDigest, TraceError, TraceReader, Workload};
+use workload::{Replay, Trace, TraceDigest, TraceError, TraceFormat, TraceReader, VOLUMES_APART, Workload};
 
 use crate::plan::Plan;
 
@@ -18,8 +21,8 @@ pub const BUILTIN: &str = "builtin:";
 /// The traces that are built in: a name and a text each.
 const TRACES: [(&str, &str); 1] = [("boot", include_str!("../../../plans/traces/boot.txt"))];
 
-/// The longest line of a trace, of which far less makes sense.
-const LINE_MAX: u64 = 64 << 10;
+/// The most processors of which blktrace has a file each.
+const PROCESSORS_MAX: u32 = 4096;
 
 /// Why the trace of a replay cannot be had.
 #[non_exhaustive]
@@ -46,27 +49,11 @@ pub enum TraceFileError {
         #[source]
         error: WithinError,
     },
-    /// The file holds something else than text.
-    #[error(
-        "the trace {} is not text; convert blktrace output with `blkparse {}`, and unpack compressed traces", path.display(), path.display()
-    )]
-    NotText {
-        /// The file.
-        path: PathBuf,
-    },
     /// No trace of this name is built in.
     #[error("there is no built-in trace `{BUILTIN}{name}`; there is {BUILTIN}{}", names())]
     Unknown {
         /// The name, without what begins it.
         name: String,
-    },
-    /// A line that is longer than any of a trace.
-    #[error("the trace {}: line {line} is longer than 64 KiB", path.display())]
-    LongLine {
-        /// The file.
-        path: PathBuf,
-        /// The line, counted from one.
-        line: u64,
     },
     /// The text is no trace.
     #[error("the trace {}: {error}", path.display())]
@@ -79,13 +66,15 @@ pub enum TraceFileError {
     },
 }
 
+type TraceKey = (PathBuf, u32, Option<String>, Option<String>);
+
 /// The traces that were read, each once however many cells replay it.
 #[derive(Debug)]
 pub struct Traces {
     /// Where they may lie; none where the command line names them.
     within: Option<Within>,
-    /// By file and by what its places are divided by.
-    read: BTreeMap<(PathBuf, u32), (Arc<Trace>, TraceDigest)>,
+    /// By file and by how it is read: what its offsets are divided by, its format and its volume.
+    read: BTreeMap<TraceKey, (Arc<Trace>, TraceDigest)>,
 }
 
 impl Traces {
@@ -126,20 +115,20 @@ impl Traces {
     /// As those of [`Self::give`].
     pub fn give_to(&mut self, workload: &mut Workload) -> Result<(), TraceFileError> {
         let Some(replay) = &workload.replay else { return Ok(()) };
-        let (builtin, scale) = (replay.source.strip_prefix(BUILTIN), replay.scale);
+        let builtin = replay.source.strip_prefix(BUILTIN);
         // A name that begins like this is none of a file in any folder.
         let source = Path::new(&replay.source);
         let path = match &self.within {
             Some(within) if builtin.is_none() => within.path(source),
             _ => source.to_owned(),
         };
-        let key = (path, scale);
+        let key = (path, replay.scale, replay.format.clone(), replay.volume.clone());
         let (trace, digest) = match self.read.get(&key) {
             Some(read) => read.clone(),
             None => {
                 let read = match builtin {
-                    Some(name) => read_builtin(name, scale)?,
-                    None => read(&key.0, scale, self.within.as_ref())?,
+                    Some(name) => read_builtin(name, replay)?,
+                    None => read(&key.0, replay, self.within.as_ref())?,
                 };
                 self.read.entry(key).or_insert(read).clone()
             }
@@ -154,59 +143,95 @@ fn names() -> String {
     TRACES.map(|(name, _)| name).join(", ")
 }
 
-/// The trace that is built in by this name, with its places divided by `scale`.
-fn read_builtin(name: &str, scale: u32) -> Result<(Arc<Trace>, TraceDigest), TraceFileError> {
+/// The trace that is built in by this name.
+fn read_builtin(name: &str, replay: &Replay) -> Result<(Arc<Trace>, TraceDigest), TraceFileError> {
     let wrong = |error| TraceFileError::Trace { path: format!("{BUILTIN}{name}").into(), error };
     let found = TRACES.iter().find(|(known, _)| *known == name);
     let (_, text) = found.ok_or_else(|| TraceFileError::Unknown { name: name.to_owned() })?;
-    let mut reader = TraceReader::new();
-    text.lines().try_for_each(|line| reader.line(line)).map_err(wrong)?;
-    finished(reader, scale).map_err(wrong)
+    reader(replay).text(text).map(|read| placed(read, replay)).map_err(wrong)
 }
 
-/// The trace in the file at `path`, with its places divided by `scale`.
-fn read(path: &Path, scale: u32, within: Option<&Within>) -> Result<(Arc<Trace>, TraceDigest), TraceFileError> {
-    let unreadable = |error| TraceFileError::Unreadable { path: path.to_owned(), error };
+/// The trace in the file at `path`.
+fn read(path: &Path, replay: &Replay, within: Option<&Within>) -> Result<(Arc<Trace>, TraceDigest), TraceFileError> {
     let wrong = |error| TraceFileError::Trace { path: path.to_owned(), error };
-    let mut file = BufReader::with_capacity(1 << 18, open(path, within)?);
-    let (mut reader, mut text, mut line) = (TraceReader::new(), Vec::new(), 0);
-    loop {
-        text.clear();
-        line += 1;
-        let length = file.by_ref().take(LINE_MAX).read_until(b'\n', &mut text).map_err(unreadable)? as u64;
-        if text.contains(&0) {
-            return Err(TraceFileError::NotText { path: path.to_owned() });
-        }
-        match length {
-            0 => break,
-            LINE_MAX if !text.ends_with(b"\n") => return Err(TraceFileError::LongLine { path: path.to_owned(), line }),
-            _ => reader.line(&String::from_utf8_lossy(&text)).map_err(wrong)?,
+    let files = files(path, within)?;
+    reader(replay).read(files).map(|read| placed(read, replay)).map_err(wrong)
+}
+
+/// How the trace of a replay is read.
+fn reader(replay: &Replay) -> TraceReader<'_> {
+    let volume = replay.volume.as_deref().filter(|volume| *volume != VOLUMES_APART);
+    TraceReader { format: replay.format.as_deref(), volume, new_file: Some(unnamed::new_file) }
+}
+
+/// The trace that was read, with its requests where the replay has them.
+fn placed((mut trace, format): (Trace, TraceFormat), replay: &Replay) -> (Arc<Trace>, TraceDigest) {
+    if replay.volume.as_deref() == Some(VOLUMES_APART) {
+        trace = trace.apart();
+    }
+    if replay.scale > 1 {
+        let unit = trace.digest(format).unit;
+        trace = trace.scaled(replay.scale, unit);
+    }
+    let digest = trace.digest(format);
+    (Arc::new(trace), digest)
+}
+
+/// The files that are the trace at `path`, unpacked: one, or of blktrace's one for each processor. As with blkparse, the
+/// name of a recording stands for its files.
+fn files(path: &Path, within: Option<&Within>) -> Result<Vec<Box<dyn Read>>, TraceFileError> {
+    let unpacked = |file: File| {
+        packed::unpacked(Box::new(file)).map_err(|error| TraceFileError::Unreadable { path: path.to_owned(), error })
+    };
+    let Some((before, behind)) = processors(path) else {
+        let first = open(path, within);
+        let recording = PathBuf::from(format!("{}.blktrace.0", path.display()));
+        return match first {
+            Err(missing @ TraceFileError::Unreadable { .. }) if is_missing(&missing) && recording.exists() => {
+                files(&recording, within)
+            }
+            first => Ok(vec![unpacked(first?)?]),
+        };
+    };
+    let mut all = vec![];
+    for processor in 0..PROCESSORS_MAX {
+        match open(Path::new(&format!("{before}{processor}{behind}")), within) {
+            Err(error) if is_missing(&error) && !all.is_empty() => break,
+            // One processor's alone.
+            Err(error) if is_missing(&error) => return Ok(vec![unpacked(open(path, within)?)?]),
+            file => all.push(unpacked(file?)?),
         }
     }
-    finished(reader, scale).map_err(wrong)
+    Ok(all)
+}
+
+fn is_missing(error: &TraceFileError) -> bool {
+    matches!(error, TraceFileError::Unreadable { error, .. } if error.kind() == io::ErrorKind::NotFound)
+}
+
+/// What stands before and behind the number of a processor in the name of a file of blktrace's.
+fn processors(path: &Path) -> Option<(&str, &str)> {
+    const MARK: &str = ".blktrace.";
+    let path = path.to_str()?;
+    let at = path.rfind(MARK)? + MARK.len();
+    let digits = path[at..].bytes().take_while(u8::is_ascii_digit).count();
+    let behind = &path[at + digits..];
+    (digits > 0 && matches!(behind, "" | ".gz" | ".zst")).then(|| (&path[..at], behind))
 }
 
 /// Opens the file at `path`, if it may be read.
 fn open(path: &Path, within: Option<&Within>) -> Result<File, TraceFileError> {
     let unreadable = |error| TraceFileError::Unreadable { path: path.to_owned(), error };
     match within {
+        None if path == Path::new("-") => {
+            host::open::stream(Path::new("/dev/stdin")).map_err(|error| unreadable(error.into()))
+        }
         None => host::open::stream(path).map_err(|error| unreadable(error.into())),
         Some(within) => within.open(path).map_err(|error| match error {
             WithinError::Text(error) => unreadable(error.into()),
             error => TraceFileError::Refused { path: path.to_owned(), error },
         }),
     }
-}
-
-/// The trace that was read, with its places divided by `scale`.
-fn finished(reader: TraceReader, scale: u32) -> Result<(Arc<Trace>, TraceDigest), TraceError> {
-    let format = reader.format();
-    let trace = reader.finish()?;
-    let format = format.expect("what has requests has shown its format");
-    let unit = trace.digest(format).unit;
-    let trace = if scale > 1 { trace.scaled(scale, unit) } else { trace };
-    let digest = trace.digest(format);
-    Ok((Arc::new(trace), digest))
 }
 
 #[cfg(test)]
@@ -254,7 +279,8 @@ mod tests {
             ("t.log", b"hello\n", "t.log: `hello` is not the start of a known trace format"),
             ("t.log", b"fio version 2 iolog\nf read 0\n", "t.log: line 2"),
             ("t.log", b"fio version 2 iolog\nf read 0 \xff\n", "line 2"),
-            ("t.log", b"\x07taea\0\0\0", "`blkparse"),
+            ("t.log", b"\x07taea\0\0\0", "t.log: record 1: the file ends within it"),
+            ("t.log", b"\0\x01\x02", "t.log: `000102` is not the start of a known trace format"),
             ("t.log", &[b'x'; 70_000], "line 1 is longer than 64 KiB"),
             ("t.log", b"", "no request"),
             ("builtin:soup", b"", "no built-in trace `builtin:soup`; there is builtin:boot"),

@@ -143,6 +143,8 @@ impl Invalid {
                 Field::ReplayThink,
                 Field::ReplayTimeScale,
                 Field::ReplayScale,
+                Field::ReplayFormat,
+                Field::ReplayVolume,
             ],
             Self::ReplayWorkers { .. } => &[Field::Numjobs, Field::ReadIolog],
             Self::ReplayStands { .. } => &[Field::ReplayTimeScale],

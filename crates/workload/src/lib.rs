@@ -38,14 +38,17 @@ pub use field::{BYTES_MAX, COUNT_MAX, Field, FieldError, Fio, FioValue, Mark, TI
 pub use invalid::Invalid;
 pub use options::{amount, duration};
 pub use pattern::Pattern;
-pub use replay::{REPLAY_DEPTH, Replay, ReplayPace, TraceDigest, quicker};
+pub use replay::{REPLAY_DEPTH, Replay, ReplayPace, TraceDigest, VOLUMES_APART, quicker};
 pub use shares::ListError;
 pub use sizes::{Sizes, Weighted};
 pub use spare::Spare;
 pub use spec::{Stop, Workload};
 pub use stamp::{Damage, DamageKind, Stamp};
 pub use stream::Stream;
-pub use trace::{Trace, TraceError, TraceFormat, TraceReader, Traced, to_iolog, to_timed};
+pub use trace::{
+    NewTraceFile, Trace, TraceDone, TraceError, TraceFile, TraceFormat, TracePlace, TraceReader, TraceRequests, Traced,
+    to_iolog, to_timed,
+};
 pub use verify::Verify;
 pub use zoned::{HostZones, ZoneStep, ZonedJob};
 pub use zoned_access::ZonedAccess;

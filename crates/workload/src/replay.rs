@@ -6,10 +6,13 @@ use std::sync::Arc;
 use block::{Bytes, Lba, Nanos, Op, Request, SECTOR, separated};
 use serde::{Deserialize, Serialize};
 
-use crate::{Pattern, Trace, TraceFormat, Traced, Workload};
+use crate::{Pattern, Trace, TraceFormat, TraceRequests, Traced, Workload};
 
 /// How many requests of a replay are in flight at most where nothing else is said.
 pub const REPLAY_DEPTH: u32 = 32;
+
+/// What [`Replay::volume`] says where all volumes are replayed, one behind the other on the target.
+pub const VOLUMES_APART: &str = "apart";
 
 /// Requests as they were recorded, in place of those that a pattern makes.
 ///
@@ -23,6 +26,12 @@ pub struct Replay {
     /// What the places of all requests are divided by, so that the trace of a large drive fits a small one
     /// \[`replay_scale`\].
     pub scale: u32,
+    /// The format, by its name or by that of its columns, where the trace does not show it \[`replay_format`\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// The one of several volumes whose requests are replayed, or [`VOLUMES_APART`] \[`replay_volume`\].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<String>,
     /// What is known of the trace; none before it was read.
     pub digest: Option<TraceDigest>,
     /// The requests; none before it was read, nor where a stored workload is read back.
@@ -33,12 +42,14 @@ pub struct Replay {
 /// A trace may have millions of requests, none of which helps to tell what went wrong.
 impl fmt::Debug for Replay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { source, pace, scale, digest, trace } = self;
-        let requests = trace.as_ref().map(|trace| trace.requests.len());
+        let Self { source, pace, scale, format, volume, digest, trace } = self;
+        let requests = trace.as_ref().map(|trace| trace.count());
         f.debug_struct("Replay")
             .field("source", source)
             .field("pace", pace)
             .field("scale", scale)
+            .field("format", format)
+            .field("volume", volume)
             .field("digest", digest)
             .field("requests", &requests)
             .finish()
@@ -162,55 +173,35 @@ pub fn quicker(time: Nanos, percent: u32) -> Nanos {
 impl Trace {
     /// What is known of it without its requests.
     pub fn digest(&self, format: TraceFormat) -> TraceDigest {
-        let unit = self.requests.iter().fold(8, |unit: u64, traced| {
-            let sectors = traced.request.lba.get() | u64::from(traced.request.sectors);
-            if sectors == 0 { unit } else { unit.min(1 << sectors.trailing_zeros()) }
-        });
+        let summary = self.summary();
         TraceDigest {
             format,
-            requests: self.requests.len() as u64,
-            flushes: self.count(Op::Flush),
-            bytes: self.requests.iter().map(|traced| traced.request.bytes()).sum(),
-            length: self.requests.last().map_or(Nanos::ZERO, |traced| traced.at),
-            end: self.end(),
-            unit: SECTOR.times(unit),
+            requests: summary.requests,
+            flushes: summary.count(Op::Flush),
+            bytes: summary.bytes,
+            length: summary.length,
+            end: summary.end,
+            unit: summary.unit(),
             targets: self.targets,
             passed_over: self.passed_over,
         }
     }
 
-    /// The same with all places divided by `scale`, rounded down so that they stay multiples of `unit`.
-    #[must_use]
-    pub fn scaled(mut self, scale: u32, unit: Bytes) -> Self {
-        let unit = unit.sectors().max(1);
-        for Traced { request, .. } in &mut self.requests {
-            request.lba = Lba::new(request.lba.get() / u64::from(scale.max(1)) / unit * unit);
-        }
-        self
-    }
-
-    fn count(&self, op: Op) -> u64 {
-        self.requests.iter().filter(|traced| traced.request.op == op).count() as u64
-    }
-
     /// The longest request that moves data, for which there must be memory; where all are trims, the longest of them.
     fn block(&self) -> Bytes {
-        let moves = |traced: &&Traced| matches!(traced.request.op, Op::Read | Op::Write);
-        let moved = self.requests.iter().filter(moves).map(|traced| traced.request.bytes()).max();
-        let trims = if self.count(Op::Flush) == 0 { self.longest() } else { SECTOR };
-        moved.unwrap_or(trims)
+        let summary = self.summary();
+        match summary.count(Op::Read) + summary.count(Op::Write) {
+            0 if summary.count(Op::Flush) == 0 => summary.longest,
+            0 => SECTOR,
+            _ => summary.moved,
+        }
     }
 
     /// The pattern that asks for the same kinds of requests.
     fn pattern(&self) -> Pattern {
-        let asks = [Op::Read, Op::Write, Op::Trim, Op::Flush].map(|op| self.count(op) > 0);
-        let mut next = None;
-        let in_order = self.requests.iter().filter(|traced| traced.request.op != Op::Flush).all(|traced| {
-            let goes_on = next.is_none_or(|next| next == traced.request.lba);
-            next = Some(traced.request.end());
-            goes_on
-        });
-        match (asks, in_order) {
+        let summary = self.summary();
+        let asks = [Op::Read, Op::Write, Op::Trim, Op::Flush].map(|op| summary.count(op) > 0);
+        match (asks, !summary.is_random) {
             ([true, false, false, _], true) => Pattern::Read,
             ([true, false, false, _], false) => Pattern::RandRead,
             ([false, true, _, _] | [false, false, true, true], true) => Pattern::Write,
@@ -234,7 +225,7 @@ impl Workload {
     pub fn replaying(&self, trace: Arc<Trace>, digest: TraceDigest) -> Self {
         let replay = self.replay.clone().expect("only a replay is given a trace");
         let pattern = trace.pattern();
-        let (reads, all) = (trace.count(Op::Read), digest.requests - digest.flushes);
+        let (reads, all) = (trace.summary().count(Op::Read), digest.requests - digest.flushes);
         let share = (reads * 100).checked_div(all).unwrap_or(0) as u8;
         Self {
             pattern,
@@ -249,8 +240,7 @@ impl Workload {
 /// The requests of a trace, one after another.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
-    trace: Arc<Trace>,
-    next: usize,
+    requests: TraceRequests,
     /// Where the span begins, from which places count.
     first: Lba,
     entropy: u8,
@@ -259,24 +249,23 @@ pub(crate) struct Recorded {
 
 impl Recorded {
     /// Those of `trace`, in a span that begins here.
-    pub fn new(workload: &Workload, trace: Arc<Trace>, start: Bytes) -> Self {
+    pub fn new(workload: &Workload, trace: &Trace, start: Bytes) -> Self {
         let entropy = 100 - workload.compressible;
-        Self { trace, next: 0, first: Lba::at(start), entropy, durable: workload.durable }
+        Self { requests: trace.requests(), first: Lba::at(start), entropy, durable: workload.durable }
     }
 
     /// The next request; flushes without end behind the last, where nobody asks any more.
     pub fn next_request(&mut self) -> Request {
-        let Some(Traced { request, .. }) = self.trace.requests.get(self.next) else { return Request::FLUSH };
-        self.next += 1;
+        let Some(Traced { request, .. }) = self.requests.next() else { return Request::FLUSH };
         match request.op {
-            Op::Flush | Op::Append | Op::Zone(_) => *request,
+            Op::Flush | Op::Append | Op::Zone(_) => request,
             Op::Write => Request {
                 lba: Lba::new(self.first.get() + request.lba.get()),
                 entropy: self.entropy,
                 durable: self.durable,
-                ..*request
+                ..request
             },
-            Op::Read | Op::Trim => Request { lba: Lba::new(self.first.get() + request.lba.get()), ..*request },
+            Op::Read | Op::Trim => Request { lba: Lba::new(self.first.get() + request.lba.get()), ..request },
         }
     }
 }
@@ -286,7 +275,7 @@ mod tests {
     use block::Seed;
 
     use super::*;
-    use crate::{Invalid, Stop, Stream};
+    use crate::{Invalid, Stop, Stream, TraceReader, to_iolog};
 
     fn traced(op: Op, sector: u64, sectors: u32) -> Traced {
         Traced {
@@ -298,7 +287,9 @@ mod tests {
     }
 
     fn workload(requests: &[Traced]) -> Workload {
-        let trace = Trace { requests: requests.to_vec(), done: Vec::new(), targets: 1, passed_over: 0 };
+        let timed = requests.iter().zip(0..).map(|(traced, place)| (Nanos::from_micros(place), traced.request));
+        let requests: Vec<(Nanos, Request)> = timed.collect();
+        let (trace, _) = TraceReader::default().text(&to_iolog("f", &requests)).unwrap();
         let digest = trace.digest(TraceFormat::Iolog3);
         let replay = Some(Replay::of("t.log"));
         Workload { replay, ..Workload::default() }.replaying(Arc::new(trace), digest)
@@ -367,9 +358,10 @@ mod tests {
     #[test]
     fn a_scaled_trace_keeps_its_alignment_and_fits_a_smaller_drive() {
         let requests = vec![traced(Op::Read, 8 * 1001, 8), traced(Op::Write, 8 * 3000, 8)];
-        let trace = Trace { requests, done: Vec::new(), targets: 1, passed_over: 0 };
+        let requests: Vec<(Nanos, Request)> = requests.iter().map(|traced| (Nanos::ZERO, traced.request)).collect();
+        let (trace, _) = TraceReader::default().text(&to_iolog("f", &requests)).unwrap();
         let unit = trace.digest(TraceFormat::Msr).unit;
-        let places: Vec<u64> = trace.scaled(10, unit).requests.iter().map(|traced| traced.request.lba.get()).collect();
+        let places: Vec<u64> = trace.scaled(10, unit).requests().map(|traced| traced.request.lba.get()).collect();
         assert_eq!(places, [800, 2400]);
     }
 

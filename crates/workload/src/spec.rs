@@ -255,7 +255,7 @@ impl Workload {
     /// like all others.
     pub fn requests_each(&self) -> u64 {
         let recorded = self.replay.as_ref().and_then(|replay| replay.trace.as_ref());
-        let recorded = recorded.map(|trace| trace.requests.len() as u64);
+        let recorded = recorded.map(|trace| trace.count());
         // A limit of data is one of all workers together unless what is written is checked.
         let share = |bytes: Bytes| bytes.div(self.block) / u64::from(self.workers);
         let share = self.stop.bytes.filter(|_| self.verify.stamps).map(share);

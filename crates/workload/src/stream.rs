@@ -32,7 +32,7 @@ impl Stream {
         let span = workload.part(worker, capacity)?;
         let trace = workload.replay.as_ref().and_then(|replay| replay.trace.clone());
         let kind = match (trace, workload.is_plain()) {
-            (Some(trace), _) => StreamKind::Recorded(Recorded::new(workload, trace, span.0)),
+            (Some(trace), _) => StreamKind::Recorded(Recorded::new(workload, &trace, span.0)),
             (None, true) => StreamKind::Plain(Plain::new(workload, worker, span, seed)),
             (None, false) => StreamKind::Blend(Box::new(Blend::new(workload, worker, span, seed))),
         };

@@ -45,11 +45,11 @@ fn option(field: Field) -> Arg {
     if field.is_switch() { argument.num_args(0..=1).default_missing_value("1") } else { argument }
 }
 
-/// Takes what `field` can hold, as it is written; a trace by its full name, by which it is found again.
+/// Takes what `field` can hold, as it is written; a trace by its full name, by which it is found again, if it has one.
 fn read(field: Field, text: &str) -> Result<String, String> {
     field.set(&mut Workload::default(), text).map_err(|error| error.to_string())?;
     match std::path::absolute(text) {
-        Ok(path) if field == Field::ReadIolog && !text.starts_with(lab::BUILTIN_TRACE) => {
+        Ok(path) if field == Field::ReadIolog && text != "-" && !text.starts_with(lab::BUILTIN_TRACE) => {
             Ok(path.display().to_string())
         }
         _ => Ok(text.to_owned()),

@@ -16,10 +16,7 @@ fn drive() -> Device {
 
 /// The trace in these lines, to be replayed at this pace.
 fn replay(text: &str, pace: ReplayPace) -> Workload {
-    let mut reader = TraceReader::new();
-    text.lines().for_each(|line| reader.line(line).unwrap());
-    let format = reader.format().unwrap();
-    let trace = reader.finish().unwrap();
+    let (trace, format) = TraceReader::default().text(text).unwrap();
     let digest = trace.digest(format);
     let replay = Some(Replay { pace, ..Replay::of("t.log") });
     Workload { replay, queue_depth: 32, ..Workload::default() }.replaying(Arc::new(trace), digest)

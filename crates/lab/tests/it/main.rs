@@ -21,4 +21,5 @@ mod replicate;
 mod rounds;
 mod support;
 mod time_left;
+mod trace_formats;
 mod trials;

@@ -129,14 +129,12 @@ fn apply(change: Change, start: usize, text: &mut Vec<char>, seeds: &[String]) {
 
 /// The trace that a text is.
 fn trace(text: &str) -> Result<Trace, TraceError> {
-    let mut reader = TraceReader::new();
-    text.lines().try_for_each(|line| reader.line(line))?;
-    reader.finish()
+    TraceReader::default().text(text).map(|(trace, _)| trace)
 }
 
 #[test]
 fn every_seed_of_a_trace_is_one() {
-    let requests: Vec<usize> = TRACES.iter().map(|text| trace(text).unwrap().requests.len()).collect();
+    let requests: Vec<u64> = TRACES.iter().map(|text| trace(text).unwrap().count()).collect();
     // By their endings, then by their names: three.log, two.log, queue.txt, timed.txt, cambridge.csv.
     assert_eq!(requests, [4, 4, 4, 35, 4]);
 }
@@ -174,13 +172,13 @@ proptest! {
         match trace(&text) {
             Err(error) => prop_assert!(error.to_string().len() < 1024, "{error}"),
             Ok(trace) => {
-                prop_assert!(trace.requests.len() <= text.lines().count());
-                prop_assert!(trace.requests.is_sorted_by_key(|traced| traced.at));
+                prop_assert!(trace.count() <= text.lines().count() as u64);
+                prop_assert!(trace.requests().is_sorted_by_key(|traced| traced.at));
                 prop_assert!(trace.longest() <= trace.end());
                 // What is read can be written as fio's log and is the same when it is read again.
-                let requests: Vec<(Nanos, Request)> = trace.requests.iter().map(|each| (each.at, each.request)).collect();
+                let requests: Vec<(Nanos, Request)> = trace.requests().map(|each| (each.at, each.request)).collect();
                 let again = self::trace(&to_iolog("target", &requests)).unwrap();
-                prop_assert!(again.requests.iter().map(|each| each.request).eq(requests.iter().map(|each| each.1)));
+                prop_assert!(again.requests().map(|each| each.request).eq(requests.iter().map(|each| each.1)));
             }
         }
     }

@@ -98,15 +98,13 @@ fn a_boot_from_a_slower_drive_waits_longer_for_it_and_its_trace_is_a_trace() {
         |preset| {
             let trial = run(&micro(&[("trace", "yes")]), &attached(preset)).unwrap();
             let paper = trial.papers.iter().find(|paper| paper.name == "Block trace").unwrap();
-            let mut reader = TraceReader::new();
-            paper.text.lines().for_each(|line| reader.line(line).unwrap());
-            let trace = reader.finish().unwrap();
-            let reads = trace.requests.iter().filter(|traced| traced.request.op == Op::Read);
+            let (trace, _) = TraceReader::default().text(&paper.text).unwrap();
+            let reads = trace.requests().filter(|traced| traced.request.op == Op::Read);
             let read: Bytes = reads.map(|traced| traced.request.bytes()).sum();
             let counted = trial.figure("Read").unwrap();
             assert!((read.get() as f64 / counted - 1.0).abs() < 0.05, "{read} in the trace, {counted} B in all");
-            assert!(trace.requests.iter().any(|traced| traced.request.op == Op::Flush), "sync flushes");
-            let length = trace.requests.last().unwrap().at;
+            assert!(trace.requests().any(|traced| traced.request.op == Op::Flush), "sync flushes");
+            let length = trace.requests().last().unwrap().at;
             assert!(length > Nanos::from_millis(100) && length.as_secs_f64() < trial.figure("Login prompt").unwrap());
             trial.figure("Drive busy").unwrap()
         },

@@ -61,7 +61,7 @@ fields! {
             decides: &[Field::Rw, Field::Bs, Field::Bssplit, Field::Numjobs, Field::Rwmixread, Field::PercentageRandom,
                 Field::Blockalign, Field::RandomDistribution],
         }
-    ReadIolog "read_iolog" "Trace" "Replay the requests of this trace: fio's iolog, blkparse's text, or the CSV of MSR Cambridge"
+    ReadIolog "read_iolog" "Trace" "Replay the requests of this trace; - is standard input. The format is recognised, so are gzip and zstd"
         Value { of: &TEXT, get: |w| w.replay.as_ref().map(|replay| replay.source.clone()), set: |w, source| {
             replay(w).source = source;
             w.queue_depth = REPLAY_DEPTH;
@@ -95,6 +95,14 @@ fields! {
             takes: "NUMBER", marks: &[Mark::Replay], phrase: Around("offsets divided by ", ""), detail: Some(untold),
             applies: |w| w.replay.as_ref().is_some_and(|replay| replay.scale != 1),
         }
+    ReplayFormat "replay_format" "Trace format" "Format of a trace that is not recognised: a name, or its columns, as time_us,volume,op,offset_bytes,size_bytes"
+        Value { of: &TEXT, get: |w| w.replay.as_ref()?.format.clone(), set: |w, format| replay(w).format = Some(format) },
+        Fio::None("fio reads its own logs and blktrace's alone"),
+        { takes: "FORMAT", marks: &[Mark::Replay], absent: "recognised", phrase: Around("read as ", "") }
+    ReplayVolume "replay_volume" "Volume" "Replay one volume of a trace of several, or `apart` to place them one behind the other [default: all, at their recorded offsets]"
+        Value { of: &TEXT, get: |w| w.replay.as_ref()?.volume.clone(), set: |w, volume| replay(w).volume = Some(volume) },
+        Fio::None("fio's log names files, which it opens"),
+        { takes: "VOLUME", marks: &[Mark::Replay], absent: "all", phrase: Around("volume ", "") }
     Rw "rw" "Pattern" "read, write, trim, randread, randwrite, randtrim, rw or randrw; read:60k skips 60 KiB after each request [default: read]"
         Value { of: &PATTERN, get: |w| Some((w.pattern, w.skip)), set: |w, rw| (w.pattern, w.skip) = rw },
         Together("a number behind a random pattern is lost, and so is a sequence that goes backwards"), {

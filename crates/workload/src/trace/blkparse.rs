@@ -1,55 +1,74 @@
 //! The text that `blkparse` prints by default: one event of the block layer a line.
-//! Source: blkparse(1), "TRACE ACTIONS" and "OUTPUT DESCRIPTION AND FORMATTING".
+//! Source: blkparse(1), "TRACE ACTIONS" and "OUTPUT DESCRIPTION AND FORMATTING"; blkparse 1.2.0 for the lines before and
+//! after the events.
 
-use std::collections::BTreeSet;
+use block::Op;
 
-use block::{Nanos, Op};
+use super::decode::{Format, Lines, TraceEvent, TraceLine, TraceMistake, Volumes, request, sectors, time};
 
-use super::{TraceEvent, TraceLine, TraceMistake, request};
+pub(super) const FORMAT: Format = Format {
+    title: "blkparse",
+    origin: "`blkparse -i DEVICE`, `blktrace -d DEVICE -o - \\| blkparse -i -`",
+    records: "time in s with nine digits, device, sector and count; queued (`Q`) and completed (`C`), other events are skipped",
+    fits: |head| {
+        let first = head.lines.iter().find(|line| !is_about(line));
+        first.is_some_and(|line| begins(line)) || (first.is_none() && head.line().starts_with("Input file "))
+    },
+    open: || Box::new(Lines(line)),
+};
 
 const WANTED: &str = "an event as blkparse prints it: `8,0 1 1 0.000001234 123 Q R 5072 + 8 [fio]`";
 
 /// Reads an event. A request comes when it is queued (`Q`) and is done when it completes (`C`); all other actions say
 /// what the block layer does with it in between.
-pub(super) fn line(text: &str, targets: &mut BTreeSet<String>) -> Result<TraceLine, TraceMistake> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let (Some(device), Some(at), Some(&action), Some(&kind)) =
-        (words.first().filter(|word| is_device(word)), words.get(3), words.get(5), words.get(6))
-    else {
-        return summary(text);
-    };
-    let at = seconds(at).ok_or(TraceMistake::NotA(WANTED))?;
+fn line(text: &str, volumes: &mut Volumes) -> Result<TraceLine, TraceMistake> {
+    let mut all = text.split_ascii_whitespace();
+    let words: [&str; 10] = std::array::from_fn(|_| all.next().unwrap_or(""));
+    let [device, _, _, at, _, action, kind, first, plus, count] = words;
+    if !is_device(device) || kind.is_empty() {
+        return if is_about(text) { Ok(TraceLine::Other) } else { Err(TraceMistake::NotA(WANTED)) };
+    }
+    let at = at.contains('.').then(|| time(at, 1_000_000_000)).flatten().ok_or(TraceMistake::NotA(WANTED))?;
     if !matches!(action, "Q" | "C") {
         return Ok(TraceLine::Other);
     }
     let Some(op) = op(kind) else { return Ok(TraceLine::Other) };
-    let sectors = match words.get(7..10) {
-        Some([first, "+", count]) => first.parse::<u64>().ok().zip(count.parse::<u64>().ok()),
+    let extent = match plus {
+        "+" => first.parse::<u64>().ok().zip(count.parse::<u64>().ok()),
         // A flush has no place.
         _ if kind.starts_with('F') => Some((0, 0)),
         _ => None,
     };
-    let (first, count) = sectors.ok_or(TraceMistake::NotA(WANTED))?;
+    let (first, count) = extent.ok_or(TraceMistake::NotA(WANTED))?;
     let op = if count == 0 { Op::Flush } else { op };
-    let request = request(op, first.saturating_mul(512), count.saturating_mul(512))?;
-    if action == "C" {
-        return Ok(TraceLine::Completed { at, request });
-    }
-    if !targets.contains(*device) {
-        targets.insert((*device).to_owned());
-    }
-    Ok(TraceLine::Came(TraceEvent { at, request, completed: None }))
+    let (request, volume) = (request(op, sectors(first), sectors(count))?, volumes.number(device)?);
+    Ok(match action {
+        "C" => TraceLine::Completed { at, request, volume },
+        _ => TraceLine::Queued(TraceEvent { at, request, completed: None, volume }),
+    })
 }
 
-/// A line of the summary that stands behind the events: `CPU1 (8,0):`, `Reads Queued: 1, 4KiB`.
-fn summary(text: &str) -> Result<TraceLine, TraceMistake> {
-    const BEGIN: [&str; 9] = ["CPU", "Total", "Throughput", "Events", "Skips", "Reads", "Read ", "IO unplugs", "PC "];
-    if BEGIN.iter().any(|word| text.starts_with(word)) { Ok(TraceLine::Other) } else { Err(TraceMistake::NotA(WANTED)) }
+/// A line about the recording, before the events or in the summary behind them: `CPU1 (8,0):`, `Reads Queued: 1, 4KiB`.
+fn is_about(text: &str) -> bool {
+    const BEGIN: [&str; 11] = [
+        "Input file ",
+        "Trace started at ",
+        "CPU",
+        "Total",
+        "Throughput",
+        "Events",
+        "Skips",
+        "Reads",
+        "Read ",
+        "IO unplugs",
+        "PC ",
+    ];
+    BEGIN.iter().any(|word| text.starts_with(word))
 }
 
-/// Whether a trace may begin with this line.
-pub(super) fn begins(text: &str) -> bool {
-    text.split_whitespace().next().is_some_and(is_device) && line(text, &mut BTreeSet::new()).is_ok()
+/// Whether the events may begin with this line.
+fn begins(text: &str) -> bool {
+    text.split_whitespace().next().is_some_and(is_device) && line(text, &mut Volumes::default()).is_ok()
 }
 
 /// Whether it is `major,minor`.
@@ -67,16 +86,4 @@ fn op(letters: &str) -> Option<Op> {
         _ if letters.starts_with('F') => Some(Op::Flush),
         _ => None,
     }
-}
-
-/// A time in seconds with nine decimal places.
-fn seconds(word: &str) -> Option<Nanos> {
-    let (seconds, fraction) = word.split_once('.')?;
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(seconds) || !digits(fraction) || fraction.len() > 9 {
-        return None;
-    }
-    let fraction: u64 = format!("{fraction:0<9}").parse().ok()?;
-    let seconds: u64 = seconds.parse().ok().filter(|&seconds| seconds < 1_000_000_000)?;
-    Some(Nanos::from_secs(seconds) + Nanos::from_nanos(fraction))
 }

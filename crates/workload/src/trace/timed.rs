@@ -1,22 +1,31 @@
 //! assay's own traces: what blkparse tells of each request, in a third of the room.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use block::{Nanos, Op, Request};
 
-use super::{TraceEvent, TraceLine, TraceMistake, request};
+use super::decode::{Format, Lines, TraceEvent, TraceLine, TraceMistake, Volumes, request, sectors, words};
+
+pub(super) const FORMAT: Format = Format {
+    title: "assay's trace",
+    origin: "the trial [`boot`](boot.md)",
+    records: "time and latency in µs, operation, sector and count: `1500 82 read 2048 8`, behind a line `assay trace 1`",
+    fits: |head| head.line() == HEADING,
+    open: || Box::new(Lines(line)),
+};
 
 /// The first line.
-pub(super) const HEADING: &str = "assay trace 1";
+const HEADING: &str = "assay trace 1";
 
 const WANTED: &str =
     "`TIME LATENCY read|write|trim|flush SECTOR SECTORS`, times in microseconds: `1500 82 read 2048 8`";
 
 /// Reads a request: when it came, how long it took, what it is, its first sector and how many.
-pub(super) fn line(text: &str, targets: &mut BTreeSet<String>) -> Result<TraceLine, TraceMistake> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let &[at, took, op, first, count] = words.as_slice() else { return Err(TraceMistake::NotA(WANTED)) };
+fn line(text: &str, volumes: &mut Volumes) -> Result<TraceLine, TraceMistake> {
+    if text == HEADING {
+        return Ok(TraceLine::Heading);
+    }
+    let Some([at, took, op, first, count]) = words(text) else { return Err(TraceMistake::NotA(WANTED)) };
     let [at, took, first, count] = [at, took, first, count].map(|word| word.parse::<u64>().ok());
     let (Some(at), Some(took), Some(first), Some(count)) = (at.and_then(micros), took.and_then(micros), first, count)
     else {
@@ -30,11 +39,8 @@ pub(super) fn line(text: &str, targets: &mut BTreeSet<String>) -> Result<TraceLi
         _ => return Err(TraceMistake::NotA(WANTED)),
     };
     let completed = at.as_nanos().checked_add(took.as_nanos()).map(Nanos::from_nanos);
-    if targets.is_empty() {
-        targets.insert("drive".to_owned());
-    }
-    let request = request(op, first.saturating_mul(512), count.saturating_mul(512))?;
-    Ok(TraceLine::Came(TraceEvent { at, request, completed }))
+    let (request, volume) = (request(op, sectors(first), sectors(count))?, volumes.number("drive")?);
+    Ok(TraceLine::Came(TraceEvent { at, request, completed, volume }))
 }
 
 fn micros(count: u64) -> Option<Nanos> {
