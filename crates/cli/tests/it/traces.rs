@@ -51,6 +51,62 @@ fn a_trace_of_every_format_is_replayed_on_a_simulated_drive_and_on_a_file() {
     }
 }
 
+/// The table of formats in docs/workloads.md, as the program has it.
+fn formats() -> String {
+    let row = |format: workload::TraceFormat| {
+        let name = format.name();
+        format!("| `{name}` | {format} | {} | {} |\n", format.origin(), format.records())
+    };
+    let rows: String = workload::TraceFormat::ALL.into_iter().map(row).collect();
+    format!("| name | format | source | recorded |\n| --- | --- | --- | --- |\n{rows}")
+}
+
+#[test]
+fn the_table_of_formats_is_that_of_the_program() {
+    let page = include_str!("../../../../docs/workloads.md");
+    let table = formats();
+    assert!(page.contains(&table), "docs/workloads.md has another table than this:\n{table}");
+}
+
+#[test]
+fn a_trace_comes_through_a_pipe_compressed_and_by_its_columns() {
+    let place = Place::new();
+    let corpus = format!("{}/tests/corpus/traces", env!("CARGO_MANIFEST_DIR"));
+    let piped = |options: &[&str], file: &str| {
+        let mut command = place.command(&[&["run", DRIVE, "--format=json", "--read_iolog=-"], options].concat());
+        let output = command.stdin(std::fs::File::open(format!("{corpus}/{file}")).unwrap()).output().unwrap();
+        (output.status.success(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    for (options, file, format, requests) in [
+        (&["--replay_volume=0"][..], "alibaba.csv.zst", "alibaba", 6),
+        (&["--replay_volume=0"], "alibaba.csv.gz", "alibaba", 6),
+        (&["--replay_scale=32"], "spc.csv", "spc", 10),
+        (&[], "blkparse.txt", "blkparse", 6),
+        (&[], "blkparse-terminal.txt", "blkparse", 6),
+        (&[], "sda.blktrace.0", "blktrace", 6),
+        (
+            &["--replay_volume=vol0", "--replay_format=volume,op,size_sectors,offset_bytes,latency_us,time_s"],
+            "named.txt",
+            "columns",
+            6,
+        ),
+    ] {
+        let (is_done, said, wrong) = piped(options, file);
+        assert!(is_done, "{file}: {wrong}");
+        let told = &json(&said)["workload"]["replay"]["trace"];
+        assert_eq!((&told["format"], &told["requests"]), (&format.into(), &requests.into()), "{file}");
+    }
+    for (options, file, words) in [
+        (&["--replay_volume=9"][..], "spc.csv", "no request is of volume `9`; there are: 0, 1"),
+        (&["--replay_format=nothing"], "spc.csv", "no format has this name"),
+        (&[], "named.txt", "name the columns: replay_format="),
+    ] {
+        let (is_done, _, wrong) = piped(options, file);
+        let wrong = wrong.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(!is_done && wrong.contains(words), "{file}: {wrong}");
+    }
+}
+
 #[test]
 fn a_replay_is_paced_as_asked() {
     let place = place(&[("t.log", IOLOG), ("t.csv", MSR)]);

@@ -1,11 +1,14 @@
 //! Files of every format of traces, held to the requests that they were made of, and long ones to bounded memory.
 
 use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use assay_lab::Traces;
 use block::{Nanos, Op};
-use workload::{Replay, TraceFormat, Traced, VOLUMES_APART, Workload};
+use proptest::prelude::*;
+use workload::{Replay, TraceFormat, TraceReader, Traced, VOLUMES_APART, Workload};
 
 fn corpus(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/tests/corpus/traces").join(name)
@@ -214,36 +217,144 @@ fn a_recording_of_several_processors_is_one_trace_and_nothing_else_is_read_for_i
     assert!(read("y").unwrap_err().contains("y cannot be read: No such file"));
 }
 
-/// What a trace is made of without end: so many requests of two volumes.
-fn long(count: u64) -> impl Iterator<Item = String> {
-    (0..count).map(|place| {
-        let (op, offset) = (if place % 3 == 0 { 'W' } else { 'R' }, place * 40_503 % 1_000_003 * 4096);
-        format!("{},{op},{offset},4096,{}\n", place % 2, 1_577_808_000_000_000 + place * 25)
-    })
+/// An event of blktrace's: time, sector, bytes, category and action.
+fn event((at, sector, bytes, category, action): (u64, u64, u32, u32, u32)) -> Vec<u8> {
+    let mut event = 0x6561_7407_u32.to_le_bytes().to_vec();
+    event.extend([0; 4]);
+    event.extend([at, sector].iter().flat_map(|number| number.to_le_bytes()));
+    let rest = [bytes, category << 16 | action, 123, 8 << 20, 0, 0];
+    event.extend(rest.iter().flat_map(|number| number.to_le_bytes()));
+    event
 }
 
 #[test]
-fn a_trace_that_is_longer_than_is_kept_in_memory_is_replayed_from_a_file() {
-    // A little more than is kept in memory, through a pipe.
-    let count = (1 << 20) + 4321;
-    let (reader, mut writer) = std::io::pipe().unwrap();
-    let wrote = std::thread::spawn(move || {
-        for line in long(count) {
-            std::io::Write::write_all(&mut writer, line.as_bytes()).unwrap();
+fn what_blkparse_makes_of_a_recording_is_what_is_read_of_it() {
+    let Ok(found) = std::process::Command::new("blkparse").arg("-V").output() else {
+        return println!("skipped: blkparse is not installed");
+    };
+    assert!(!String::from_utf8_lossy(&found.stdout).is_empty() || !found.stderr.is_empty());
+    let mut random = testkit::soak::random();
+    for _ in 0..testkit::soak::times(5, 100) {
+        let folder = tempfile::tempdir().unwrap();
+        // Reads, writes, trims, flushes and what is passed through; queued, merged, completed or of another kind.
+        let mut draw = |below: u64| random.below(below);
+        let mut at = 0;
+        let mut processors: [Vec<u8>; 3] = Default::default();
+        for _ in 0..400 {
+            at += 1 + draw(50_000);
+            let category = [1, 2, 1 << 13 | 2, 1 << 2, 1 << 9][draw(5) as usize];
+            let (action, of) = [(1, 1 << 4), (8, 1 << 6), (2, 1 << 4), (7, 1 << 5)][draw(4) as usize];
+            let bytes = if category == 1 << 2 { 0 } else { 512 * (1 + draw(8) as u32) };
+            let sector = if bytes == 0 { 0 } else { draw(64) };
+            let processor = draw(3) as usize;
+            processors[processor].extend(event((at, sector, bytes, category | of, action)));
         }
-    });
-    let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&reader));
+        for (number, events) in processors.iter().enumerate() {
+            std::fs::write(folder.path().join(format!("r.blktrace.{number}")), events).unwrap();
+        }
+        let mut blkparse = std::process::Command::new("blkparse");
+        let parsed = blkparse.args(["-i", "r"]).current_dir(folder.path()).output().unwrap();
+        std::fs::write(folder.path().join("r.txt"), &parsed.stdout).unwrap();
+        let read = |name: &str| {
+            let mut workload = Workload {
+                replay: Some(Replay::of(folder.path().join(name).display().to_string())),
+                ..Workload::default()
+            };
+            Traces::anywhere().give_to(&mut workload).unwrap_or_else(|error| panic!("{error}"));
+            workload
+        };
+        let (direct, text) = (read("r"), read("r.txt"));
+        assert_eq!(requests(&direct), requests(&text), "{}", String::from_utf8_lossy(&parsed.stdout));
+        assert!(requests(&direct).len() > 20);
+    }
+}
+
+/// Where the request of this number begins, in a trace of requests without order.
+const fn offset(place: u64) -> u64 {
+    place * 40_503 % 1_000_003 * 4096
+}
+
+/// So many requests of two volumes, as text.
+fn write_long(count: u64, file: impl Write) {
+    let mut file = BufWriter::with_capacity(1 << 16, file);
+    for place in 0..count {
+        let op = if place % 3 == 0 { 'W' } else { 'R' };
+        let (volume, at) = (place % 2, 1_577_808_000_000_000 + place * 25);
+        writeln!(file, "{volume},{op},{},4096,{at}", offset(place)).unwrap();
+    }
+    file.flush().unwrap();
+}
+
+/// The most memory that this process has had, in MiB.
+fn memory_max() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() >> 10
+}
+
+#[test]
+fn a_trace_of_any_length_is_replayed_in_the_same_memory() {
+    if testkit::process::done_apart() {
+        return;
+    }
+    // Of 200 MB and, in a soak, of 2 GB: in memory they would take 0.5 GB and 5 GB.
+    let count = testkit::soak::times(5_000_000, 50_000_000) as u64;
+    let (reader, writer) = std::io::pipe().unwrap();
+    let wrote = std::thread::spawn(move || write_long(count, writer));
+    let path = format!("/proc/self/fd/{}", reader.as_raw_fd());
     let mut workload = Workload { replay: Some(Replay::of(path)), ..Workload::default() };
     Traces::anywhere().give_to(&mut workload).unwrap();
+    drop(reader);
     wrote.join().unwrap();
     let digest = workload.replay.as_ref().unwrap().digest.unwrap();
     assert_eq!((digest.requests, digest.targets, digest.bytes.get()), (count, 2, count * 4096));
     assert_eq!(digest.length, Nanos::from_micros((count - 1) * 25));
     let trace = workload.replay.unwrap().trace.unwrap();
-    assert!(format!("{trace:?}").contains("InFile"), "it is kept in a file");
-    for ((place, traced), line) in (0..).zip(trace.requests()).zip(long(count)) {
-        let offset = line.split(',').nth(2).unwrap().parse::<u64>().unwrap();
-        assert_eq!((traced.at.as_nanos(), traced.request.lba.offset().get()), (place * 25_000, offset));
+    for (place, traced) in (0..).zip(trace.requests()) {
+        assert_eq!((traced.at.as_nanos(), traced.request.lba.offset().get()), (place * 25_000, offset(place)));
         assert_eq!(u64::from(traced.after), place);
+    }
+    let most = memory_max();
+    assert!(most < 220, "{most} MiB");
+}
+
+/// The files of the corpus that are read as they are.
+static FILES: std::sync::LazyLock<Vec<Vec<u8>>> = std::sync::LazyLock::new(|| {
+    let names = table().into_iter().map(|keeps| corpus(keeps.file));
+    names.filter_map(|path| std::fs::read(path).ok()).collect()
+});
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_bytes_make_a_reader_panic(
+        file in any::<prop::sample::Index>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..9_usize), 0..8),
+        end in prop::option::of(any::<prop::sample::Index>()),
+        format in prop::option::of(prop::sample::select(&TraceFormat::ALL[..])),
+    ) {
+        let mut bytes = file.get(&FILES).clone();
+        for (place, byte, length) in changes {
+            let start = place.index(bytes.len());
+            let end = (start + length).min(bytes.len());
+            bytes[start..end].fill(byte);
+        }
+        if let Some(end) = end {
+            bytes.truncate(end.index(bytes.len()));
+        }
+        let reader = TraceReader { format: format.map(TraceFormat::name), ..TraceReader::default() };
+        match reader.read(vec![Box::new(&bytes[..])]) {
+            Err(error) => prop_assert!(error.to_string().len() < 1024, "{error}"),
+            Ok((trace, _)) => {
+                prop_assert!(trace.count() <= bytes.len() as u64);
+                prop_assert!(trace.requests().is_sorted_by_key(|traced| traced.at));
+                prop_assert!(trace.longest() <= trace.end());
+                prop_assert!(trace.requests().zip(0..).all(|(traced, place)| traced.after <= place));
+                let mut done: Vec<u32> = trace.done().collect();
+                done.sort_unstable();
+                prop_assert!(done.into_iter().eq(0..trace.count() as u32));
+            }
+        }
     }
 }

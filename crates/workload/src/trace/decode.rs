@@ -193,20 +193,20 @@ pub(super) struct Head {
     pub bytes: Vec<u8>,
     /// Whether the file ends with it.
     pub is_all: bool,
-    /// The lines that say something; none of what is no text.
+    /// The lines that say something, up to the first byte that is of no text.
     pub lines: Vec<String>,
 }
 
 impl Head {
     fn of(bytes: Vec<u8>) -> Self {
         let is_all = (bytes.len() as u64) < HEAD;
-        let mut lines = Vec::new();
-        if !bytes.contains(&0) {
-            let text = String::from_utf8_lossy(&bytes);
-            let whole = if is_all { &text[..] } else { text.rsplit_once('\n').map_or("", |(whole, _)| whole) };
-            let said = whole.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-            lines = said.map(str::to_owned).collect();
-        }
+        // Of what is no text, the lines before are.
+        let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        let is_whole = is_all && text.len() == bytes.len();
+        let text = String::from_utf8_lossy(text);
+        let whole = if is_whole { &text[..] } else { text.rsplit_once('\n').map_or("", |(whole, _)| whole) };
+        let said = whole.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let lines = said.map(str::to_owned).collect();
         Self { bytes, is_all, lines }
     }
 
@@ -214,6 +214,7 @@ impl Head {
     pub fn unknown(&self, known: &str) -> TraceError {
         let known = known.to_owned();
         match self.lines.first() {
+            _ if self.bytes.get(257..262) == Some(b"ustar") => TraceError::Archive,
             Some(line) => TraceError::UnknownFormat { found: line.clone(), known },
             None if self.bytes.contains(&0) => TraceError::UnknownFormat { found: hexadecimal(&self.bytes), known },
             None if self.is_all => TraceError::Empty(TracePlace::Line(0)),

@@ -34,13 +34,15 @@ pub enum TraceError {
         shown(found)
     )]
     UnknownFormat { found: String, known: String },
+    #[error("it is an archive of tar; unpack one file: `tar -xOf FILE NAME | assay run … --read_iolog=-`")]
+    Archive,
     #[error("it may be {}; name which: replay_format={}", formats.join(" or "), formats.join(" or replay_format="))]
     Ambiguous { formats: Vec<&'static str> },
     #[error("replay_format={}: {reason}", shown(found))]
     Format { found: String, reason: String },
     #[error("{place}: `{}` is not {wanted}", shown(found))]
     Line { place: TracePlace, found: String, wanted: &'static str },
-    #[error("{place}: it is longer than {} KiB, which no trace's is", super::decode::LINE_MAX >> 10)]
+    #[error("{place} is longer than {} KiB", super::decode::LINE_MAX >> 10)]
     LongLine { place: TracePlace },
     #[error("{place}: there are bytes that are no text")]
     NotText { place: TracePlace },

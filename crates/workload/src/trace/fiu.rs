@@ -1,5 +1,5 @@
 //! The traces of Florida International University.
-//! Source: the README of SNIA's distribution 391; R. Koller and R. Rangaswami, "I/O Deduplication", FAST 2010.
+//! Source: the README of SNIA's distribution of IODedup; R. Koller and R. Rangaswami, "I/O Deduplication", FAST 2010.
 
 use block::{Nanos, Op};
 
@@ -7,7 +7,7 @@ use super::decode::{Format, Lines, TraceLine, TraceMistake, Volumes, came, secto
 
 pub(super) const FORMAT: Format = Format {
     title: "FIU",
-    origin: "[SNIA's repository](http://iotta.snia.org/traces/block-io), 391",
+    origin: "[SNIA's repository](http://iotta.snia.org/traces/block-io), IODedup",
     records: "time in ns, process, sector and count, `R` or `W`, device; the digest of the data is not used",
     fits: |head| line(head.line(), &mut Volumes::default()).is_ok(),
     open: || Box::new(Lines(line)),

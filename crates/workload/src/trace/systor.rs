@@ -8,7 +8,7 @@ use super::decode::{Format, Lines, TraceLine, TraceMistake, Volumes, came, field
 
 pub(super) const FORMAT: Format = Format {
     title: "SYSTOR '17",
-    origin: "[SNIA's repository](http://iotta.snia.org/traces/block-io), 4928",
+    origin: "[SNIA's repository](http://iotta.snia.org/traces/block-io)",
     records: "time and response time in s, `R` or `W`, LUN, offset and size in bytes",
     fits: |head| line(head.line(), &mut Volumes::default()).is_ok(),
     open: || Box::new(Lines(line)),

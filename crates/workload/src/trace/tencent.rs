@@ -8,7 +8,7 @@ use super::decode::{Format, Lines, TraceLine, TraceMistake, Volumes, came, field
 
 pub(super) const FORMAT: Format = Format {
     title: "Tencent CBS",
-    origin: "[SNIA's repository](http://iotta.snia.org/traces/parallel), 28064",
+    origin: "[SNIA's repository](http://iotta.snia.org), 28064",
     records: "time in whole s, offset and size in sectors, 0 read 1 write, volume",
     fits: |head| line(head.line(), &mut Volumes::default()).is_ok(),
     open: || Box::new(Lines(line)),

@@ -332,8 +332,9 @@ fn hostile_files_are_refused_in_bounded_memory() {
         (event(0), "no request"),
         (0x1234_5678_9abc_def0_u64.to_le_bytes().to_vec(), "the file ends within it"),
         ([&0x1234_5678_9abc_def0_u64.to_le_bytes()[..], b"<Q", &[0; 1014]].concat(), "a header of lcs"),
-        ([&b"0,R,0,4096,10\n"[..], &[b'9'; 70_000]].concat(), "line 2: it is longer than 64 KiB"),
-        ([&b"0,R,0,4096,10\n"[..], &[b'9'; 70_000], b"\0"].concat(), "line 2: it is longer than 64 KiB"),
+        ([&b"0,R,0,4096,10\n"[..], &[b'9'; 70_000]].concat(), "line 2 is longer than 64 KiB"),
+        ([&b"0,R,0,4096,10\n"[..], &[b'9'; 70_000], b"\0"].concat(), "line 2 is longer than 64 KiB"),
+        ([&[b'a'; 257][..], b"ustar", &[0; 250]].concat(), "an archive of tar"),
         (b"0,R,0,4096,10\n0,R,\0,4096,10\n".repeat(40_000), "line 2: there are bytes that are no text"),
     ] {
         let said = of(&bytes).unwrap_err().to_string();

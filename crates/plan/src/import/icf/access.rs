@@ -49,7 +49,9 @@ const BURST_MAX: u64 = 1 << 20;
 impl Portion {
     /// The portion that a line says; none, which is told, where its numbers are none.
     pub(super) fn read(line: &IcfLine, notices: &mut Notices) -> Option<Self> {
-        let fields: Vec<&str> = line.fields().take(8).collect();
+        // The first versions put blanks between the numbers.
+        let fields: Vec<&str> =
+            if line.text.contains(',') { line.fields().take(8).collect() } else { line.words().take(8).collect() };
         let mut numbers = [0_u64, 0, 0, 0, 0, 1, 0, 0];
         for (number, field) in numbers.iter_mut().zip(&fields) {
             match field.parse() {
@@ -104,6 +106,21 @@ impl Access {
             place: place.clone(),
         };
         Self { name: "Default".to_owned(), place, assignment: Assignment::None, portions: vec![portion] }
+    }
+
+    /// The only specification of a file in which it has no name: all workers have it.
+    pub(super) const fn unnamed(place: SourceRange) -> Self {
+        Self { name: String::new(), place, assignment: Assignment::Disk, portions: Vec::new() }
+    }
+
+    /// The name that Iometer gives to what has none: what it does, if that is one thing.
+    pub(super) fn own_name(&self) -> String {
+        match &self.portions[..] {
+            [Portion { size, reads, random, .. }] => {
+                format!("{}; {reads}% Read; {random}% random", block_size(*size))
+            }
+            _ => "Untitled 1".to_owned(),
+        }
     }
 
     /// The workload, without depth, workers, span and stop; none where there is no sense in it, which is told.
@@ -297,6 +314,15 @@ impl Access {
             },
             "a plan has one pause, the mean, which begins when a burst is completed; so requests are somewhat fewer",
         );
+    }
+}
+
+/// A size as Iometer names it: `512 B`, `4 KiB`.
+fn block_size(size: u64) -> String {
+    match size {
+        size if size > 0 && size.is_multiple_of(1 << 20) => format!("{} MiB", size >> 20),
+        size if size > 0 && size.is_multiple_of(1 << 10) => format!("{} KiB", size >> 10),
+        size => format!("{size} B"),
     }
 }
 

@@ -77,9 +77,17 @@ impl<'a> IcfFile<'a> {
             let (name, assignment) = named(line.text);
             self.specs.push(Access { name: name.to_owned(), place: line.place(), assignment, portions: Vec::new() });
         } else if entry.is("size,") {
-            let Some(spec) = self.specs.last_mut() else { return false };
+            // Until the middle of 1998 a file had one specification, without a name.
+            let is_unnamed = self.specs.is_empty();
+            if is_unnamed {
+                self.specs.push(Access::unnamed(entry.key.place()));
+            }
+            let spec = self.specs.last_mut().expect("there is one by now");
             for line in &entry.values {
                 spec.portions.extend(Portion::read(line, notices));
+            }
+            if is_unnamed {
+                spec.name = spec.own_name();
             }
         } else {
             return false;

@@ -353,3 +353,44 @@ fn what_has_no_place_in_a_plan_is_told() {
         plan(&import);
     }
 }
+
+/// The files of 1998, whose facts are in the corpus.
+const OF_1998: [&str; 3] = [
+    include_str!("../../../../cli/tests/corpus/traces/iometer-1998.icf"),
+    include_str!("../../../../cli/tests/corpus/traces/iometer-1998-two-sizes.icf"),
+    include_str!("../../../../cli/tests/corpus/traces/iometer-1998-named.icf"),
+];
+
+#[test]
+fn specifications_of_1998_have_no_name_and_blanks_between_their_numbers() {
+    let told = OF_1998.map(|text| {
+        let import = imported(text);
+        assert!(!import.is_refused(), "{:?}", import.notices);
+        let jobs: Vec<_> = import.jobs().cloned().collect();
+        let [job] = &jobs[..] else { panic!("{jobs:?}") };
+        plan(&import);
+        let mut workload = job.workload.clone();
+        workload.stop = workload::Stop::default();
+        (job.name.clone(), workload)
+    });
+    let [(one, alone), (two, sizes), (three, named)] = told;
+    assert_eq!([&one[..], &two, &three], ["2 KiB; 67% Read; 100% random", "Untitled 1", "Office"]);
+    // Random requests are aligned to sectors, for there is no word of another alignment.
+    let sectors = Some(Bytes::new(512));
+    let random = Workload { pattern: Pattern::RandRw, random_percent: 100, align: sectors, ..Workload::default() };
+    assert_eq!(alone, Workload { block: Bytes::from_kib(2), read_percent: 67, ..random.clone() });
+    let halves = Workload { random_percent: 50, read_percent: 50, ..random.clone() };
+    assert_eq!(sizes, Workload { sizes: sizes.sizes.clone(), block: sizes.block, ..halves }, "half of each");
+    assert_eq!(sizes.sizes.unwrap().to_string(), "512/100,4k/100");
+    assert_eq!((named.read_percent, named.random_percent), (65, 68));
+}
+
+#[test]
+fn a_line_of_1998_that_is_none_is_told_with_its_place() {
+    let text = OF_1998[0].replace("2048 100 67", "2048 100 x");
+    let import = imported(&text);
+    assert!(import.is_refused());
+    let said: Vec<String> = import.notices.iter().map(|notice| notice.to_string()).collect();
+    assert!(said.iter().any(|said| said.contains("`x` is no whole number")), "{said:?}");
+    assert_eq!(import.notices[0].place.line, 4);
+}
