@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use host::Scratch;
+use host::scratch::PLACE;
 use workload::TraceFile;
 
 /// How much of the file system stays free, whatever a trace has.
@@ -21,16 +21,14 @@ struct Unnamed(File);
 /// # Errors
 /// If it cannot be made.
 pub(super) fn new_file() -> io::Result<Arc<dyn TraceFile>> {
-    // Its folder goes at the end of this function, and the name with it.
-    let folder = Scratch::new(Path::new(host::scratch::PLACE), "assay-trace")?;
-    Ok(Arc::new(Unnamed(host::open::new_private(&folder.path().join("requests"), 0o600)?)))
+    Ok(Arc::new(Unnamed(host::open::nameless(Path::new(PLACE))?)))
 }
 
 impl TraceFile for Unnamed {
     fn write(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         let system = rustix::fs::fstatvfs(&self.0)?;
         if system.f_bavail.saturating_mul(system.f_frsize) < FREE_MIN + bytes.len() as u64 {
-            let words = format!("less than 1 GiB would stay free in {}; make room there", host::scratch::PLACE);
+            let words = format!("less than 1 GiB would stay free in {PLACE}; make room there");
             return Err(io::Error::new(io::ErrorKind::StorageFull, words));
         }
         self.0.write_all_at(bytes, offset)
@@ -50,8 +48,7 @@ mod tests {
         let file = new_file().unwrap();
         let files = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
         let mut names = files.filter_map(|entry| std::fs::read_link(entry.path()).ok());
-        let is_ours = |name: &std::path::PathBuf| name.to_string_lossy().contains("assay-trace");
-        let name = names.find(is_ours).expect("the file is open");
+        let name = names.find(|name| name.starts_with(PLACE)).expect("the file is open");
         assert!(name.to_string_lossy().ends_with("(deleted)"), "{}", name.display());
         file.write(b"hello", 4096).unwrap();
         let mut read = [1; 6];
