@@ -8,18 +8,7 @@ use block::{Lba, Nanos, Request};
 use super::decode::{TraceEvent, TraceLine, Volumes};
 use super::error::{TraceError, TracePlace};
 use super::kept::{Keeper, NewTraceFile, Summary, Trace, Traced, TracedOf};
-
-/// The longest that a trace may go on, which keeps all sums of its times far from overflow.
-const TIME_MAX: Nanos = Nanos::from_secs(100 * 365 * 86_400);
-
-/// How many requests are put in order by their times: a trace of not more may be in any order.
-pub(super) const WINDOW: usize = 1 << 19;
-
-/// The most requests in flight at once that are followed.
-pub(super) const IN_FLIGHT_MAX: usize = 1 << 20;
-
-/// How many requests are kept in memory.
-const HELD_MAX: usize = 1 << 20;
+use super::limits::{HELD_MAX, IN_FLIGHT_MAX, TIME_MAX, WINDOW};
 
 /// Takes what the lines of a trace say, in constant memory where it may use a file.
 #[derive(Debug)]

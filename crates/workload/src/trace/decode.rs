@@ -7,12 +7,7 @@ use std::io::{BufRead, BufReader, Chain, Cursor, Read};
 use block::{Lba, Nanos, Op, Request, SECTOR};
 
 use super::error::{TraceError, TracePlace};
-
-/// The longest line of a trace, of which far less makes sense.
-pub(super) const LINE_MAX: u64 = 64 << 10;
-
-/// The most volumes of a trace.
-pub(super) const VOLUMES_MAX: usize = 1 << 16;
+use super::limits::{LINE_MAX, VOLUME_NAME_MAX, VOLUMES_MAX};
 
 /// How much of a file shows its format.
 const HEAD: u64 = LINE_MAX;
@@ -160,7 +155,7 @@ impl Volumes {
         if let Some(number) = self.names.get(name) {
             return Ok(*number);
         }
-        if self.names.len() == VOLUMES_MAX || name.len() > 4096 {
+        if self.names.len() == VOLUMES_MAX || name.len() > VOLUME_NAME_MAX {
             return Err(TraceMistake::Volumes);
         }
         let number = self.names.len() as u32;

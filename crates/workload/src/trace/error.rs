@@ -5,6 +5,8 @@ use std::fmt;
 use block::Op;
 use thiserror::Error;
 
+use super::limits::{IN_FLIGHT_MAX, LINE_MAX, VOLUMES_MAX, WINDOW};
+
 /// Where in a trace something stands, counted from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TracePlace {
@@ -42,7 +44,7 @@ pub enum TraceError {
     Format { found: String, reason: String },
     #[error("{place}: `{}` is not {wanted}", shown(found))]
     Line { place: TracePlace, found: String, wanted: &'static str },
-    #[error("{place} is longer than {} KiB", super::decode::LINE_MAX >> 10)]
+    #[error("{place} is longer than {} KiB", LINE_MAX >> 10)]
     LongLine { place: TracePlace },
     #[error("{place}: there are bytes that are no text")]
     NotText { place: TracePlace },
@@ -53,20 +55,17 @@ pub enum TraceError {
     #[error(
         "{place}: its time is before that of a request {} requests earlier, and so many are sorted; sort the trace by \
          time",
-        super::assemble::WINDOW
+        WINDOW
     )]
     Disorder { place: TracePlace },
-    #[error(
-        "{place}: more than {} requests are in flight at once; a response time is wrong",
-        super::assemble::IN_FLIGHT_MAX
-    )]
+    #[error("{place}: more than {} requests are in flight at once; a response time is wrong", IN_FLIGHT_MAX)]
     InFlight { place: TracePlace },
     #[error(
         "{place}: {op} of {length} B at {offset} is not whole sectors of 512 B; record with direct=1, or a larger \
          block size"
     )]
     Unaligned { place: TracePlace, op: Op, offset: u64, length: u64 },
-    #[error("{place}: there are more than {} volumes", super::decode::VOLUMES_MAX)]
+    #[error("{place}: there are more than {} volumes", VOLUMES_MAX)]
     Volumes { place: TracePlace },
     #[error("no request is of volume `{}`; there are: {known}", shown(wanted))]
     NoSuchVolume { wanted: String, known: String },

@@ -16,6 +16,7 @@ mod fiu;
 mod iolog;
 mod kept;
 mod lcs;
+mod limits;
 mod msr;
 mod oracle;
 mod reader;
