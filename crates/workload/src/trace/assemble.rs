@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 use block::{Lba, Nanos, Request};
 
 use super::decode::{TraceEvent, TraceLine, Volumes};
+use super::entry::{Traced, TracedOf};
 use super::error::{TraceError, TracePlace};
-use super::kept::{Keeper, NewTraceFile, Summary, Trace, Traced, TracedOf};
+use super::kept::{Keeper, NewTraceFile, Summary, Trace};
 use super::limits::{HELD_MAX, IN_FLIGHT_MAX, TIME_MAX, WINDOW};
 
 /// Takes what the lines of a trace say, in constant memory where it may use a file.

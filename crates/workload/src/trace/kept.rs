@@ -4,7 +4,9 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use block::{Bytes, Lba, Nanos, Op, Request, SECTOR};
+use block::{Bytes, Lba, Nanos, Op, SECTOR};
+
+use super::entry::{Entry, Traced, TracedOf};
 
 /// A file for the requests of a long trace, which goes when nothing has it any more.
 pub trait TraceFile: fmt::Debug + Send + Sync {
@@ -24,19 +26,6 @@ pub trait TraceFile: fmt::Debug + Send + Sync {
 /// Makes a new file for a long trace.
 pub type NewTraceFile = fn() -> io::Result<Arc<dyn TraceFile>>;
 
-/// A recorded request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Traced {
-    /// When it came, from the first one of the trace on.
-    pub at: Nanos,
-    /// How many requests were done when it came: so many of the first of [`Trace::done`].
-    pub after: u32,
-    /// How long it came after the last of those was done; after the beginning, where there were none. Where
-    /// completions were not recorded, the time since the request before.
-    pub think: Nanos,
-    pub request: Request,
-}
-
 /// Requests in the order in which they came.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
@@ -55,13 +44,6 @@ pub struct Trace {
 }
 
 impl Eq for Trace {}
-
-/// A request with the volume that it went to.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct TracedOf {
-    pub traced: Traced,
-    pub volume: u32,
-}
 
 /// Where requests go.
 #[derive(Clone, Debug, PartialEq)]
@@ -249,14 +231,23 @@ impl Iterator for TraceDone {
 #[derive(Debug)]
 pub(super) enum Kept<T> {
     Held(Vec<T>),
-    InFile { file: Arc<dyn TraceFile>, count: u64 },
+    InFile(Packed),
+}
+
+/// Entries in a file, in chunks.
+#[derive(Debug)]
+pub(super) struct Packed {
+    file: Arc<dyn TraceFile>,
+    count: u64,
+    /// Where each chunk ends.
+    ends: Vec<u64>,
 }
 
 impl<T: PartialEq> PartialEq for Kept<T> {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Held(one), Self::Held(other)) => one == other,
-            (Self::InFile { file: one, .. }, Self::InFile { file: other, .. }) => Arc::ptr_eq(one, other),
+            (Self::InFile(one), Self::InFile(other)) => Arc::ptr_eq(&one.file, &other.file),
             _ => false,
         }
     }
@@ -266,53 +257,8 @@ impl<T> Kept<T> {
     fn count(&self) -> u64 {
         match self {
             Self::Held(held) => held.len() as u64,
-            Self::InFile { count, .. } => *count,
+            Self::InFile(packed) => packed.count,
         }
-    }
-}
-
-/// An entry as it lies in a file.
-pub(super) trait Packed: Copy {
-    const SIZE: usize;
-    fn pack(&self, into: &mut Vec<u8>);
-    fn unpack(from: &[u8]) -> Self;
-}
-
-impl Packed for u32 {
-    const SIZE: usize = 4;
-
-    fn pack(&self, into: &mut Vec<u8>) {
-        into.extend(self.to_le_bytes());
-    }
-
-    fn unpack(from: &[u8]) -> Self {
-        Self::from_le_bytes(from.try_into().expect("an entry is of its size"))
-    }
-}
-
-const OPS: [Op; 4] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
-
-impl Packed for TracedOf {
-    const SIZE: usize = 37;
-
-    fn pack(&self, into: &mut Vec<u8>) {
-        let Self { traced: Traced { at, after, think, request }, volume } = self;
-        let op = request.op.number().expect("a trace reads, writes, trims and flushes");
-        for long in [at.as_nanos(), think.as_nanos(), request.lba.get()] {
-            into.extend(long.to_le_bytes());
-        }
-        for short in [*after, request.sectors, *volume] {
-            into.extend(short.to_le_bytes());
-        }
-        into.push(op as u8);
-    }
-
-    fn unpack(from: &[u8]) -> Self {
-        let long = |at: usize| u64::from_le_bytes(from[at..at + 8].try_into().expect("eight bytes are eight"));
-        let short = |at: usize| u32::unpack(&from[at..at + 4]);
-        let request = Request::new(OPS[usize::from(from[36] & 3)], Lba::new(long(16)), short(28));
-        let (at, think) = (Nanos::from_nanos(long(0)), Nanos::from_nanos(long(8)));
-        Self { traced: Traced { at, after: short(24), think, request }, volume: short(32) }
     }
 }
 
@@ -323,73 +269,74 @@ const CHUNK: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Keeper<T> {
     held: Vec<T>,
-    file: Option<Arc<dyn TraceFile>>,
-    written: u64,
+    file: Option<Packed>,
     held_max: usize,
     new_file: Option<NewTraceFile>,
 }
 
-impl<T: Packed> Keeper<T> {
+impl<T: Entry> Keeper<T> {
     /// Keeps up to `held_max` in memory; more in a file, if there is a way to make one.
     pub const fn new(held_max: usize, new_file: Option<NewTraceFile>) -> Self {
-        Self { held: Vec::new(), file: None, written: 0, held_max, new_file }
+        Self { held: Vec::new(), file: None, held_max, new_file }
     }
 
     pub fn count(&self) -> u64 {
-        self.written + self.held.len() as u64
+        self.file.as_ref().map_or(0, |packed| packed.count) + self.held.len() as u64
     }
 
     pub fn push(&mut self, entry: T) -> io::Result<()> {
         self.held.push(entry);
         let room = if self.file.is_some() { CHUNK } else { self.held_max };
-        if self.held.len() > room && self.new_file.is_some() { self.write() } else { Ok(()) }
+        match self.new_file {
+            Some(new_file) if self.held.len() > room => {
+                if self.file.is_none() {
+                    self.file = Some(Packed { file: new_file()?, count: 0, ends: Vec::new() });
+                }
+                self.write(CHUNK)
+            }
+            _ => Ok(()),
+        }
     }
 
-    fn write(&mut self) -> io::Result<()> {
-        let file = match (&self.file, self.new_file) {
-            (Some(file), _) => file.clone(),
-            (None, Some(new_file)) => self.file.insert(new_file()?).clone(),
-            (None, None) => return Ok(()),
-        };
-        let mut bytes = Vec::with_capacity(CHUNK * T::SIZE);
-        for chunk in self.held.chunks(CHUNK) {
+    /// Writes chunks of not fewer than `least` entries.
+    fn write(&mut self, least: usize) -> io::Result<()> {
+        let Some(packed) = &mut self.file else { return Ok(()) };
+        let mut bytes = Vec::new();
+        let mut written = 0;
+        for chunk in self.held.chunks(CHUNK).take_while(|chunk| chunk.len() >= least) {
             bytes.clear();
-            chunk.iter().for_each(|entry| entry.pack(&mut bytes));
-            file.write(&bytes, self.written * T::SIZE as u64)?;
-            self.written += chunk.len() as u64;
+            let mut before = T::default();
+            for (entry, place) in chunk.iter().zip(packed.count..) {
+                entry.pack(&before, place, &mut bytes);
+                before = *entry;
+            }
+            let start = packed.ends.last().copied().unwrap_or(0);
+            packed.file.write(&bytes, start)?;
+            packed.ends.push(start + bytes.len() as u64);
+            packed.count += chunk.len() as u64;
+            written += chunk.len();
         }
-        self.held = Vec::new();
+        // A new row, so that what a long one took is free again.
+        self.held = self.held.split_off(written);
         Ok(())
     }
 
     pub fn finish(mut self) -> io::Result<Kept<T>> {
-        if self.file.is_some() {
-            self.write()?;
-        }
-        Ok(match self.file {
-            Some(file) => Kept::InFile { file, count: self.written },
-            None => Kept::Held(self.held),
-        })
+        self.write(1)?;
+        Ok(self.file.map_or_else(|| Kept::Held(self.held), Kept::InFile))
     }
 }
 
 /// Entries, one after another.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Each<T> {
     kept: Arc<Kept<T>>,
     next: u64,
     /// What was read from the file, up to an entry.
-    chunk: Vec<u8>,
+    chunk: Vec<T>,
 }
 
-/// A chunk is read again by whoever has the copy.
-impl<T> Clone for Each<T> {
-    fn clone(&self) -> Self {
-        Self { kept: self.kept.clone(), next: self.next, chunk: Vec::new() }
-    }
-}
-
-impl<T: Packed> Each<T> {
+impl<T: Entry> Each<T> {
     fn of(kept: &Arc<Kept<T>>) -> Self {
         Self { kept: kept.clone(), next: 0, chunk: Vec::new() }
     }
@@ -397,20 +344,36 @@ impl<T: Packed> Each<T> {
     fn next(&mut self) -> Option<T> {
         let entry = match &*self.kept {
             Kept::Held(held) => *held.get(self.next as usize)?,
-            Kept::InFile { count, .. } if self.next >= *count => return None,
-            Kept::InFile { file, count } => {
-                let within = (self.next % CHUNK as u64) as usize * T::SIZE;
-                if within == 0 || self.chunk.is_empty() {
-                    let first = self.next / CHUNK as u64 * CHUNK as u64;
-                    self.chunk.resize((count - first).min(CHUNK as u64) as usize * T::SIZE, 0);
-                    // It was written by this process and has no name: it cannot be missing, only its disk can fail.
-                    let read = file.read(&mut self.chunk, first * T::SIZE as u64);
-                    read.unwrap_or_else(|error| panic!("the file that keeps the trace cannot be read back: {error}"));
+            Kept::InFile(packed) if self.next >= packed.count => return None,
+            Kept::InFile(packed) => {
+                let within = (self.next % CHUNK as u64) as usize;
+                if within == 0 {
+                    packed.read((self.next / CHUNK as u64) as usize, &mut self.chunk);
                 }
-                T::unpack(&self.chunk[within..within + T::SIZE])
+                self.chunk[within]
             }
         };
         self.next += 1;
         Some(entry)
+    }
+}
+
+impl Packed {
+    /// Reads a chunk.
+    fn read<T: Entry>(&self, number: usize, into: &mut Vec<T>) {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let mut bytes = vec![0; (self.ends[number] - start) as usize];
+        // It was written by this process and has no name: it cannot be missing, only its disk can fail.
+        let read = self.file.read(&mut bytes, start);
+        read.unwrap_or_else(|error| panic!("the file that keeps the trace cannot be read back: {error}"));
+        let (mut rest, mut before) = (&bytes[..], T::default());
+        into.clear();
+        for place in (number * CHUNK) as u64.. {
+            if rest.is_empty() {
+                break;
+            }
+            before = T::unpack(&before, place, &mut rest);
+            into.push(before);
+        }
     }
 }

@@ -11,6 +11,7 @@ mod cloudphysics;
 mod columns;
 mod decode;
 mod disksim;
+mod entry;
 mod error;
 mod fiu;
 mod iolog;
@@ -32,8 +33,9 @@ use std::fmt::Write;
 
 use block::{Nanos, Op, Request};
 
+pub use entry::Traced;
 pub use error::{TraceError, TracePlace};
-pub use kept::{NewTraceFile, Trace, TraceDone, TraceFile, TraceRequests, Traced};
+pub use kept::{NewTraceFile, Trace, TraceDone, TraceFile, TraceRequests};
 pub use reader::TraceReader;
 pub use table::TraceFormat;
 pub use timed::to_timed;
