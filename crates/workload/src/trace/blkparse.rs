@@ -37,8 +37,8 @@ fn line(text: &str, volumes: &mut Volumes) -> Result<TraceLine, TraceMistake> {
         "+" => first.parse::<u64>().ok().zip(count.parse::<u64>().ok()),
         // A flush has no place.
         _ if kind.starts_with('F') => Some((0, 0)),
-        // A command that is passed through has a length alone.
-        _ if plus.starts_with(['(', '[']) => return Ok(TraceLine::Other),
+        // A command that is passed through has a length alone, and its end nothing.
+        _ if first.starts_with('[') || plus.starts_with(['(', '[']) => return Ok(TraceLine::Other),
         _ => None,
     };
     let (first, count) = extent.ok_or(TraceMistake::NotA(WANTED))?;
