@@ -217,14 +217,12 @@ fn a_recording_of_several_processors_is_one_trace_and_nothing_else_is_read_for_i
     assert!(read("y").unwrap_err().contains("y cannot be read: No such file"));
 }
 
-/// An event of blktrace's: time, sector, bytes, category and action.
-fn event((at, sector, bytes, category, action): (u64, u64, u32, u32, u32)) -> Vec<u8> {
-    let mut event = 0x6561_7407_u32.to_le_bytes().to_vec();
-    event.extend([0; 4]);
-    event.extend([at, sector].iter().flat_map(|number| number.to_le_bytes()));
-    let rest = [bytes, category << 16 | action, 123, 8 << 20, 0, 0];
-    event.extend(rest.iter().flat_map(|number| number.to_le_bytes()));
-    event
+/// An event of blktrace's: processor and number there; time, sector, bytes, and what was done.
+fn event((processor, number): (u32, u32), (at, sector, bytes, action): (u64, u64, u32, u32)) -> Vec<u8> {
+    let longs = [at, sector].into_iter().flat_map(u64::to_le_bytes);
+    let begin = [0x6561_7407, number].into_iter().flat_map(u32::to_le_bytes);
+    let end = [bytes, action, 123, 8 << 20, processor, 0].into_iter().flat_map(u32::to_le_bytes);
+    begin.chain(longs).chain(end).collect()
 }
 
 #[test]
@@ -247,7 +245,9 @@ fn what_blkparse_makes_of_a_recording_is_what_is_read_of_it() {
             let bytes = if category == 1 << 2 { 0 } else { 512 * (1 + draw(8) as u32) };
             let sector = if bytes == 0 { 0 } else { draw(64) };
             let processor = draw(3) as usize;
-            processors[processor].extend(event((at, sector, bytes, category | of, action)));
+            let number = processors[processor].len() as u32 / 48 + 1;
+            let action = (category | of) << 16 | action;
+            processors[processor].extend(event((processor as u32, number), (at, sector, bytes, action)));
         }
         for (number, events) in processors.iter().enumerate() {
             std::fs::write(folder.path().join(format!("r.blktrace.{number}")), events).unwrap();
