@@ -390,7 +390,7 @@ fn a_line_of_1998_that_is_none_is_told_with_its_place() {
     let text = OF_1998[0].replace("2048 100 67", "2048 100 x");
     let import = imported(&text);
     assert!(import.is_refused());
-    let said: Vec<String> = import.notices.iter().map(|notice| notice.to_string()).collect();
-    assert!(said.iter().any(|said| said.contains("`x` is no whole number")), "{said:?}");
-    assert_eq!(import.notices[0].place.line, 4);
+    let is_it = |notice: &&Notice| notice.to_string().contains("`x` is no whole number");
+    let notice = import.notices.iter().find(is_it).unwrap_or_else(|| panic!("{:?}", import.notices));
+    assert_eq!(notice.place.line, 4);
 }
