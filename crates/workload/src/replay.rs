@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn a_scaled_trace_keeps_its_alignment_and_fits_a_smaller_drive() {
-        let requests = vec![traced(Op::Read, 8 * 1001, 8), traced(Op::Write, 8 * 3000, 8)];
+        let requests = [traced(Op::Read, 8 * 1001, 8), traced(Op::Write, 8 * 3000, 8)];
         let requests: Vec<(Nanos, Request)> = requests.iter().map(|traced| (Nanos::ZERO, traced.request)).collect();
         let (trace, _) = TraceReader::default().text(&to_iolog("f", &requests)).unwrap();
         let unit = trace.digest(TraceFormat::Msr).unit;

@@ -229,9 +229,12 @@ impl Head {
     }
 }
 
+/// A file whose begin was looked at.
+type FromBegin<'a> = Chain<Cursor<Vec<u8>>, Box<dyn Read + 'a>>;
+
 /// A file as it is read, without end in memory.
 pub(super) struct Input<'a> {
-    source: BufReader<Chain<Cursor<Vec<u8>>, Box<dyn Read + 'a>>>,
+    source: BufReader<FromBegin<'a>>,
     place: TracePlace,
     bytes: Vec<u8>,
     text: String,

@@ -48,7 +48,7 @@ impl Entry for TracedOf {
         let gap = *at - before.traced.at;
         let op = request.op.number().expect("a trace reads, writes, trims and flushes") as u8;
         let (since, same) = (gap == *think, *volume == before.volume);
-        into.push(op | u8::from(since) * SINCE | u8::from(same) * SAME);
+        into.push(op | if since { SINCE } else { 0 } | if same { SAME } else { 0 });
         number(gap.as_nanos(), into);
         number(place - u64::from(*after), into);
         number(signed(before.traced.request.end().get(), request.lba.get()), into);
@@ -111,7 +111,7 @@ fn taken(from: &mut &[u8]) -> u64 {
 /// How far `to` is from `from`, small where they are near.
 const fn signed(from: u64, to: u64) -> u64 {
     let far = to.wrapping_sub(from) as i64;
-    (far << 1 ^ far >> 63) as u64
+    ((far << 1) ^ (far >> 63)) as u64
 }
 
 const fn unsigned(from: u64, far: u64) -> u64 {
