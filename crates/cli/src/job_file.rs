@@ -20,6 +20,9 @@ use crate::terminal::notice;
 /// The longest job file, of which far less makes sense; what it includes counts by itself.
 const LENGTH_MAX: u64 = 1 << 20;
 
+/// What refuses what is not honoured.
+const STRICT: &str = "--strict";
+
 /// How a job file is to be read.
 #[derive(Clone, Debug, clap::Args)]
 pub struct JobFileOptions {
@@ -46,6 +49,12 @@ impl JobFileOptions {
     /// Where the job file of this name may name others.
     pub fn within(&self, name: &str) -> Within {
         Within::folder_of(Path::new(name)).allowing(&self.allow_path)
+    }
+
+    /// What has differences refused, if anything does: `--strict`, or the same of fio's.
+    fn strictness(&self, line: &CommandLine) -> Option<&'static str> {
+        let fios = line.asks("warnings-fatal").then_some("--warnings-fatal");
+        fios.or(self.strict.then_some(STRICT))
     }
 
     /// Whether anything is asked of a job file.
@@ -157,7 +166,7 @@ pub fn read(name: &str, reading: &JobFileOptions, capacity: Option<Bytes>) -> Re
     let text = text(path, LENGTH_MAX).map_err(|error| unreadable(name, &error.to_string()))?;
     let machine = JobFileHost { host: Environment::of_host(), reading, within: reading.within(name), capacity };
     let import = import(path, &text, &reading.section, &machine);
-    judge(name, reading.strict, &import.notices, &import.sources, import.refused())?;
+    judge(name, reading.strict.then_some(STRICT), &import.notices, &import.sources, import.refused())?;
     Ok(import)
 }
 
@@ -176,7 +185,7 @@ pub fn read_line(line: &CommandLine, reading: &JobFileOptions, capacity: Option<
         line.program.iter().filter(|option| option.name == "section").map(|option| option.value.clone()).collect();
     let machine = JobFileHost { host: Environment::of_host(), reading, within, capacity };
     let import = import_line(line, &files, &sections, &machine);
-    judge(&line.name(), reading.strict, &import.notices, &import.sources, import.refused())?;
+    judge(&line.name(), reading.strictness(line), &import.notices, &import.sources, import.refused())?;
     Ok(import)
 }
 
@@ -196,7 +205,7 @@ pub fn read_icf(name: &str, strict: bool) -> Result<icf::Import, Failure> {
     let path = Path::new(name);
     let text = text(path, LENGTH_MAX).map_err(|error| unreadable(name, &error.to_string()))?;
     let import = icf::import(path, &text);
-    judge(name, strict, &import.notices, &import.sources, import.is_refused())?;
+    judge(name, strict.then_some(STRICT), &import.notices, &import.sources, import.is_refused())?;
     Ok(import)
 }
 
@@ -204,16 +213,23 @@ fn unreadable(name: &str, error: &str) -> Failure {
     Failure::usage(format!("the job file {name} cannot be read: {error}"))
 }
 
-/// Tells what is not as the file has it; refuses the file where it must be, or with `strict` if there is anything.
-fn judge(name: &str, strict: bool, notices: &[Notice], sources: &[ImportSource], refused: bool) -> Result<(), Failure> {
+/// Tells what is not as the file has it; refuses the file where it must be, or if there is anything and `strict` names the
+/// option that then refuses it.
+fn judge(
+    name: &str,
+    strict: Option<&str>,
+    notices: &[Notice],
+    sources: &[ImportSource],
+    refused: bool,
+) -> Result<(), Failure> {
     if !notices.is_empty() {
         notice(format_args!("{}\n", render(notices, sources, color(std::io::stderr().is_terminal()))));
     }
     if refused {
         return Err(Failure::usage(format!("{name} cannot be run, for the reasons above")));
     }
-    if strict && !notices.is_empty() {
-        return Err(Failure::usage(format!("{name} is refused by --strict because of the differences above")));
+    match strict.filter(|_| !notices.is_empty()) {
+        Some(option) => Err(Failure::usage(format!("{name} is refused by {option} because of the differences above"))),
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -10,20 +10,20 @@ pub struct Observed<'d, F> {
     see: F,
 }
 
-impl<'d, F: FnMut(Nanos, Request)> Observed<'d, F> {
+impl<'d, F: FnMut(Nanos, Tag, Request)> Observed<'d, F> {
     /// Lets `see` have every request that `drive` is about to get.
     pub const fn new(drive: &'d mut dyn Drive, see: F) -> Self {
         Self { drive, see }
     }
 }
 
-impl<F: FnMut(Nanos, Request)> Drive for Observed<'_, F> {
+impl<F: FnMut(Nanos, Tag, Request)> Drive for Observed<'_, F> {
     fn shape(&self) -> Shape {
         self.drive.shape()
     }
 
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-        (self.see)(now, request);
+        (self.see)(now, tag, request);
         self.drive.submit(now, tag, request);
     }
 

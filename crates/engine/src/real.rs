@@ -75,7 +75,8 @@ pub fn run_real(
 /// requests were counted.
 ///
 /// # Errors
-/// As those of [`run_real`], with the name of the job. A failure of one worker ends all jobs.
+/// As those of [`run_real`], with the name of the job. A failure of one worker ends all jobs. A job that completes nothing is no
+/// error where another completes something.
 pub fn run_real_together(
     target: &Target,
     jobs: &[Job],
@@ -136,7 +137,12 @@ pub fn run_real_apart(
         }
         Ok(counts)
     })?;
-    counts.into_iter().zip(jobs).map(|(count, job)| count.measured().map_err(|error| error.of(job))).collect()
+    let is_any_done = counts.iter().any(|count| count.measurement.requests() > 0);
+    counts
+        .into_iter()
+        .zip(jobs)
+        .map(|(count, job)| count.measured(is_any_done).map_err(|error| error.of(job)))
+        .collect()
 }
 
 /// What of a workload can be seen to be impossible before anything is started.
@@ -423,13 +429,14 @@ impl WorkerCount {
         }
     }
 
-    /// The whole job's measurement, unless it is one of nothing.
-    fn measured(self) -> Result<Measurement, RealError> {
+    /// The whole job's measurement, unless nothing was completed by it, nor by any other job.
+    fn measured(self, is_any_done: bool) -> Result<Measurement, RealError> {
         let (time, ramp) = (self.ended, self.measurement.workload.ramp);
         match self.measurement.requests() {
             0 if !self.measurement.failures.is_empty() => {
                 Err(RealError::AllFailed { words: self.measurement.failures.words() })
             }
+            0 if is_any_done => Ok(self.measurement),
             0 if ramp > time => Err(RealError::OverInRamp { time, ramp }),
             0 => Err(RealError::NothingCompleted { time }),
             _ => Ok(self.measurement),

@@ -128,7 +128,8 @@ impl RunningJobs {
     fn count_in(&mut self, request: Request, flight: &InFlight) -> bool {
         let worker = &mut self.workers[flight.owner.worker as usize];
         let bytes = request.bytes().get();
-        if bytes > self.bytes_left {
+        // Behind the last of the data comes no flush either.
+        if bytes > self.bytes_left || self.bytes_left == 0 {
             worker.left = 0;
             return false;
         }

@@ -36,7 +36,8 @@ pub fn run_virtual(drive: &mut dyn Drive, workload: &Workload, seed: Seed) -> Re
 /// figures.
 ///
 /// # Errors
-/// As those of [`run_virtual`], with the name of the job; if one fails, none is measured.
+/// As those of [`run_virtual`], with the name of the job; if one fails, none is measured. A job that completes nothing is no
+/// error where another completes something.
 pub fn run_virtual_together(
     drive: &mut dyn Drive,
     jobs: &[Job],
@@ -55,6 +56,7 @@ pub fn run_virtual_together(
         });
     }
     let mut measured = Vec::with_capacity(jobs.len());
+    let is_any_done = run.jobs.iter().any(|running| running.measurement.requests() > 0);
     for (running, job) in run.jobs.into_iter().zip(jobs) {
         assert_eq!(running.in_flight, 0, "every request that was submitted must be completed");
         let rest = running.rest.unwrap_or(end);
@@ -62,7 +64,7 @@ pub fn run_virtual_together(
         if running.measurement.requests() == 0 && !failures.is_empty() {
             return Err(VirtualError::AllFailed { words: failures.words() }.of(job));
         }
-        if running.measurement.requests() == 0 {
+        if !is_any_done {
             return Err(VirtualError::NothingCompleted { time: rest.at.since(run.began) }.of(job));
         }
         measured.push(Measurement { drive: Some(rest.counters - before), ..running.measurement });
@@ -83,10 +85,24 @@ pub fn run_virtual_recorded(
     on_error: OnError,
     record: &Record,
 ) -> Result<Vec<Measurement>, VirtualError> {
-    let (began, mut submitted) = (drive.now(), Vec::new());
-    let mut noted = Observed::new(drive, |now, request| submitted.push((now.since(began), request)));
+    let began = drive.now();
+    // Tags are given out job by job.
+    let tags = |job: &Job| u64::from(job.workload.workers) * u64::from(job.workload.queue_depth);
+    let ends: Vec<u64> = jobs
+        .iter()
+        .scan(0, |end, job| {
+            *end += tags(job);
+            Some(*end)
+        })
+        .collect();
+    let mut submitted = vec![Vec::new(); jobs.len()];
+    let mut noted = Observed::new(drive, |now, tag: Tag, request| {
+        let job = ends.partition_point(|end| *end <= u64::from(tag.0));
+        submitted[job].push((now.since(began), request));
+    });
     let measured = run_virtual_together(&mut noted, jobs, on_error);
-    record.add(submitted);
+    let first = record.begin(jobs.len());
+    (first..).zip(submitted).for_each(|(job, submitted)| record.add(job, submitted));
     measured
 }
 

@@ -29,6 +29,8 @@ const IDLE: Nanos = Nanos::MAX;
 /// What the workers of a run share.
 pub(crate) struct SharedRun<'r> {
     pub target: &'r Target,
+    /// Its number in the target's record, if that keeps one.
+    pub recorded_as: Option<usize>,
     pub workload: &'r Workload,
     pub seed: Seed,
     /// Completions up to here are not counted.
@@ -53,6 +55,7 @@ impl<'r> SharedRun<'r> {
     pub fn new(target: &'r Target, workload: &'r Workload, seed: Seed) -> Self {
         Self {
             target,
+            recorded_as: target.record().map(|record| record.begin(1)),
             workload,
             seed,
             counted_from: workload.ramp,
@@ -74,7 +77,9 @@ impl<'r> SharedRun<'r> {
 
     fn take(&self, bytes: Bytes) -> bool {
         let Some(left) = &self.bytes_left else { return true };
-        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes.get())).is_ok()
+        // Behind the last of the data comes no flush either.
+        let taken = |left: u64| left.checked_sub(bytes.get()).filter(|_| left > 0);
+        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok()
     }
 }
 
@@ -207,7 +212,7 @@ impl<'r> Worker<'r> {
             counts_flushes: u64::from(workload.replay.is_some()),
             ledger,
             handover,
-            kept: target.record().map(|_| Vec::new()),
+            kept: shared.recorded_as.map(|_| Vec::new()),
             told: 0,
             measurement: Measurement::new(workload.clone(), seed, Clock::Real),
         })
@@ -224,8 +229,10 @@ impl<'r> Worker<'r> {
             (false, true) => self.closed(now),
             (false, false) => self.paced(now),
         };
-        if let (Some(record), Some(kept)) = (self.shared.target.record(), self.kept.take()) {
-            record.add(kept);
+        if let (Some(record), Some(job)) = (self.shared.target.record(), self.shared.recorded_as)
+            && let Some(kept) = self.kept.take()
+        {
+            record.add(job, kept);
         }
         ended?;
         self.measurement.cpu =

@@ -1,6 +1,6 @@
 //! What share of a workload has been asked of a simulated drive.
 
-use block::{Bytes, Nanos, Request};
+use block::{Bytes, Nanos, Request, Tag};
 use drive::{Drive, Observed};
 use workload::Workload;
 
@@ -15,11 +15,11 @@ pub(crate) fn counted<'a>(
     drive: &'a mut dyn Drive,
     workload: &Workload,
     share: &'a Share,
-) -> Observed<'a, impl FnMut(Nanos, Request)> {
+) -> Observed<'a, impl FnMut(Nanos, Tag, Request)> {
     let whole = workload.stop.bytes.unwrap_or(Bytes::new(u64::MAX));
     let step = Bytes::new(whole.get() / TIMES);
     let (mut asked, mut next) = (Bytes::ZERO, step);
-    Observed::new(drive, move |_, request| {
+    Observed::new(drive, move |_, _, request| {
         asked += request.bytes();
         if asked >= next {
             next += step;

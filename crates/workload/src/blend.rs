@@ -22,8 +22,11 @@ pub(crate) struct Blend {
     random_percent: u8,
     first: Lba,
     length: u64,
-    /// Where the next request begins if it goes on from the one before, in sectors from the start of the span.
-    next: u64,
+    /// Where the next request begins if it goes on from the one before, in sectors from the start of the span: of reads, writes
+    /// and trims.
+    next: [u64; 3],
+    /// Whether each kind of request has a place of its own there.
+    positions_apart: bool,
     /// How many sectors a sequence passes over after each request.
     skip: u64,
     /// The order in which every block comes once.
@@ -73,6 +76,7 @@ impl Once {
 #[derive(Clone, Debug)]
 struct OpSizes {
     sectors: Vec<u32>,
+    least: u32,
     deck: Deck,
     /// Random requests begin at multiples of so many sectors.
     align: u64,
@@ -84,9 +88,14 @@ impl OpSizes {
         let sizes = workload.sizes_of(op);
         let sectors: Vec<u32> = sizes.iter().map(|entry| entry.size.sectors() as u32).collect();
         let align = workload.alignment(op).sectors();
-        let least = sectors.iter().min().expect("no list of sizes is empty");
-        let places = AddressSampler::new(&workload.distribution, room(length, *least, align));
-        Self { deck: Deck::of(sizes.iter().map(|entry| entry.percent)), sectors, align, places }
+        let least = *sectors.iter().min().expect("no list of sizes is empty");
+        let places = AddressSampler::new(&workload.distribution, room(length, least, align));
+        Self { deck: Deck::of(sizes.iter().map(|entry| entry.percent)), sectors, least, align, places }
+    }
+
+    /// The next size, in sectors.
+    fn draw(&self, random: &mut Xoshiro256PlusPlus) -> u32 {
+        self.sectors[if self.sectors.len() == 1 { 0 } else { self.deck.draw(random) }]
     }
 }
 
@@ -111,7 +120,8 @@ impl Blend {
             random_percent: if workload.pattern.is_random() { workload.random_percent } else { 0 },
             first: Lba::at(start),
             length: length.sectors(),
-            next: begin - begin % step,
+            next: [begin - begin % step; 3],
+            positions_apart: workload.positions_apart,
             skip: workload.skip.sectors(),
             once: workload.no_repeat.then(|| {
                 let seed = seed.number(u64::from(worker)).split("order");
@@ -144,9 +154,9 @@ impl Blend {
             100 => true,
             percent => self.orders.random_range(0..100) < percent,
         };
-        let kind =
-            op.number().and_then(|op| self.kinds[op].as_ref()).expect("only kinds that the pattern makes are drawn");
-        let sectors = kind.sectors[if kind.sectors.len() == 1 { 0 } else { kind.deck.draw(&mut self.sizes) }];
+        let number = op.number().expect("a pattern makes no flushes");
+        let kind = self.kinds[number].as_ref().expect("only kinds that the pattern makes are drawn");
+        let mut sectors = kind.draw(&mut self.sizes);
         let place = if let Some(once) = &mut self.once {
             once.draw() * u64::from(sectors)
         } else if let Some(steady) = &mut self.steady {
@@ -154,12 +164,24 @@ impl Blend {
         } else if is_random {
             let room = room(self.length, sectors, kind.align);
             kind.places.draw(room, &mut self.addresses) * kind.align
-        } else if self.next + u64::from(sectors) <= self.length {
-            self.next
         } else {
-            0
+            let left = self.length.saturating_sub(self.next[number]);
+            if u64::from(kind.least) > left {
+                0
+            } else {
+                // As in fio, a sequence goes on to the end of the span with what fits.
+                while u64::from(sectors) > left {
+                    sectors = kind.draw(&mut self.sizes);
+                }
+                self.next[number]
+            }
         };
-        self.next = place + u64::from(sectors) + self.skip;
+        let next = place + u64::from(sectors) + self.skip;
+        if self.positions_apart {
+            self.next[number] = next;
+        } else {
+            self.next = [next; 3];
+        }
         let request = Request::new(op, Lba::new(self.first.get() + place), sectors);
         if op != Op::Write {
             return request;
@@ -249,8 +271,7 @@ mod tests {
         let all = requests(Workload { pattern: Pattern::Write, sizes, ..Workload::default() });
         let wraps = all.windows(2).filter(|pair| pair[1].lba != pair[0].end()).collect::<Vec<_>>();
         assert!(wraps.len() > 100);
-        let short = Bytes::from_mib(64) - Bytes::from_kib(256);
-        assert!(wraps.iter().all(|pair| pair[1].lba.get() == 0 && pair[0].end().offset() > short));
+        assert!(wraps.iter().all(|pair| pair[1].lba.get() == 0 && pair[0].end().offset() == Bytes::from_mib(64)));
     }
 
     #[test]
@@ -267,6 +288,24 @@ mod tests {
             assert!(sorted.iter().enumerate().all(|(place, &block)| place as u64 == block));
         }
         assert_ne!(passes[0], passes[1]);
+    }
+
+    #[test]
+    fn a_mixed_sequence_has_one_place_or_one_for_each_kind() {
+        let workload = |positions_apart| Workload {
+            pattern: Pattern::ReadWrite,
+            positions_apart,
+            stop: Stop::after_requests(1),
+            ..Workload::default()
+        };
+        let together = requests(workload(false));
+        assert!(together[..1000].windows(2).all(|pair| pair[1].lba == pair[0].end()));
+        let apart = requests(workload(true));
+        for op in [Op::Read, Op::Write] {
+            let places: Vec<u64> =
+                apart[..1000].iter().filter(|made| made.op == op).map(|made| made.lba.get()).collect();
+            assert!(places.len() > 400 && (0..).zip(&places).all(|(place, lba)| *lba == place * 8), "{op}");
+        }
     }
 
     #[test]

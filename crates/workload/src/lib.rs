@@ -46,8 +46,8 @@ pub use spec::{Stop, Workload};
 pub use stamp::{Damage, DamageKind, Stamp};
 pub use stream::Stream;
 pub use trace::{
-    NewTraceFile, Trace, TraceDone, TraceError, TraceFile, TraceFormat, TracePlace, TraceReader, TraceRequests, Traced,
-    to_iolog, to_timed,
+    IologFile, NewTraceFile, Trace, TraceDone, TraceError, TraceFile, TraceFormat, TracePlace, TraceReader,
+    TraceRequests, Traced, to_iolog, to_iolog_of, to_timed,
 };
 pub use verify::Verify;
 pub use zoned::{HostZones, ZoneStep, ZonedJob};

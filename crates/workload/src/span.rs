@@ -20,13 +20,16 @@ impl Workload {
             return Err(Invalid::TooLarge { size: length, offset: self.offset, capacity });
         }
         let block = self.block_max();
-        if length.div(block) < u64::from(self.workers) {
+        // Only workers whose data is checked need a part each.
+        let parts = if self.verify.stamps { u64::from(self.workers) } else { 1 };
+        if length.div(block) < parts {
             return Err(Invalid::TooSmall { size: length, block, workers: self.workers });
         }
         if let Some(replay) = &self.replay {
             return self.span_of(replay, length);
         }
-        let unit = if self.sizes.is_none() && self.align.is_none() { block } else { SECTOR };
+        let is_in_blocks = self.sizes.is_none() && self.align.is_none() && self.skip == Bytes::ZERO;
+        let unit = if is_in_blocks { block } else { SECTOR };
         Ok((self.offset, length.round_down(unit)))
     }
 

@@ -81,6 +81,10 @@ pub struct Workload {
     /// How much a sequential pattern passes over after each request \[`rw=read:60k`\].
     #[serde(default)]
     pub skip: Bytes,
+    /// Whether reads and writes that are mixed each go on from where the last of their kind ended, and not from where the last
+    /// request did, in what of the pattern is not random \[fio's `rw=rw`\].
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub positions_apart: bool,
     /// How far beyond its own place each worker of a sequential pattern begins: where an earlier run of the same ended
     /// ([`Workload::resumed`]).
     #[serde(default, skip_serializing_if = "is_nothing")]
@@ -135,6 +139,10 @@ fn is_nothing(bytes: &Bytes) -> bool {
     *bytes == Bytes::ZERO
 }
 
+fn is_off(is_on: &bool) -> bool {
+    !is_on
+}
+
 /// What a stored workload has that was measured before there was a choice.
 const fn all() -> u8 {
     100
@@ -158,6 +166,7 @@ impl Default for Workload {
             sizes: None,
             random_percent: 100,
             skip: Bytes::ZERO,
+            positions_apart: false,
             begin: Bytes::ZERO,
             no_repeat: false,
             sprandom: None,
@@ -208,7 +217,7 @@ impl Workload {
     }
 
     /// All sizes that requests can have.
-    pub(crate) fn all_sizes(&self) -> impl Iterator<Item = Bytes> {
+    pub fn all_sizes(&self) -> impl Iterator<Item = Bytes> {
         self.ops().iter().flat_map(|&op| self.sizes_of(op)).map(|entry| entry.size)
     }
 

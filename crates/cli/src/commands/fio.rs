@@ -138,9 +138,6 @@ fn carry_out(
         record: arguments.record.record.as_deref(),
     };
     let import = jobs::read(&asked)?;
-    if line.line.asks("warnings-fatal") && !import.notices.is_empty() {
-        return Err(Failure::usage("the warnings above are fatal, as --warnings-fatal asks"));
-    }
     if let Some(job) = import.jobs().find(|job| line.line.asks("readonly") && job.workload.changes_data()) {
         return Err(Failure::usage(format!("job `{}` writes, and --readonly allows reading alone", job.fio_name())));
     }

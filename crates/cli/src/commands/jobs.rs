@@ -1,5 +1,6 @@
 //! A command line of fio's and its job files, run as the plan that they are.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -8,10 +9,10 @@ use block::{Bytes, Seed};
 use engine::{IoEngine, OnError};
 use host::open::TextError;
 use host::{Output, WithinError};
-use lab::Outcome;
 use lab::import::Import;
 use lab::import::fio::{CommandLine, Part, plan_text};
 use lab::plan::{self, PlanLength};
+use lab::{Outcome, Subject};
 use report::Report;
 use store::Store;
 use workload::Workload;
@@ -20,7 +21,7 @@ use super::history::print_summary;
 use crate::failure::Failure;
 use crate::job_file::{self, JobFileOptions};
 use crate::power::PowerOptions;
-use crate::recorder::Recorder;
+use crate::recorder::{LoggedJob, Recorder};
 use crate::run_request::{RunRequest, failure};
 use crate::target::{self, CpuPolicy, RealOptions};
 use crate::terminal::notice;
@@ -65,7 +66,6 @@ pub fn measure(asked: &JobsRun, import: Import, store: Store) -> Result<JobsResu
         Some(target) => vec![(target.to_owned(), import.size.filter(|_| !target.starts_with("sim:")))],
         None => own_targets(asked, &import)?,
     };
-    let record = record(asked, &import)?;
     let mut traces = traces(asked);
     let text = |layout| plan_text(&import, Path::new(&asked.line.name()), layout);
     // What makes no sense wherever it is done is told before a target is made or touched.
@@ -87,7 +87,7 @@ pub fn measure(asked: &JobsRun, import: Import, store: Store) -> Result<JobsResu
     let mut plan = parsed(&text(import.uses_data && opened.needs_layout))?;
     traces.give(&mut plan)?;
     let checked = opened.check(&plan)?;
-    let recorder = record.map(|path| Recorder::begin(&path, opened.subject.as_mut())).transpose()?;
+    let recorder = record(asked, &import, opened.subject.as_mut())?;
     let seed = import.of_all.get("randseed").and_then(|seed| seed.parse().ok()).map_or(asked.seed, Seed::new);
     let size = names.iter().map(|(_, size)| *size).sum::<Option<Bytes>>();
     let undertaking = RunRequest { checked, seed, repeats: None, size, direct, metrics: None, live: false };
@@ -172,33 +172,37 @@ fn own_target(asked: &JobsRun, part: &Part) -> Result<String, Failure> {
     }
 }
 
-/// Where to write what is submitted: as the command line says, or else, in the folder that the command line names for it,
-/// as the job says. Only what runs at one time is one trace.
-fn record(asked: &JobsRun, import: &Import) -> Result<Option<PathBuf>, Failure> {
-    let mut by_jobs: Vec<&str> = import.jobs().filter_map(|job| job.record.as_deref()).collect();
-    by_jobs.dedup();
-    if let ([first, second, ..], None) = (&by_jobs[..], asked.record) {
-        return Err(Failure::usage(format!(
-            "{} asks for the logs {first} and {second}, and all requests go into one; name it with --record",
-            asked.line.name()
-        )));
+/// Where to write what is submitted: all of it where the command line says, or else of each job where that says, in the folder
+/// that the command line names for it.
+fn record(asked: &JobsRun, import: &Import, subject: &mut dyn Subject) -> Result<Option<Recorder>, Failure> {
+    if let Some(path) = asked.record {
+        return match import.groups.len() {
+            1 => Recorder::begin(path, subject).map(Some),
+            groups => Err(Failure::usage(format!(
+                "{} has {groups} groups that run one after another, and --record covers one; pick it with --section NAME, or \
+                 give each job a `write_iolog`",
+                asked.line.name()
+            ))),
+        };
     }
-    let path = match (asked.record, by_jobs.first()) {
-        (Some(path), _) => path.to_owned(),
-        (None, None) => return Ok(None),
-        (None, Some(by_job)) if import.jobs().all(|job| job.record.is_none() || job.is_record_typed()) => by_job.into(),
-        (None, Some(by_job)) => match logged(asked, by_job)? {
-            Some(path) => path,
-            None => return Ok(None),
-        },
-    };
-    match import.groups.len() {
-        1 => Ok(Some(path)),
-        groups => Err(Failure::usage(format!(
-            "{} has {groups} groups that run one after another, and a log covers one; pick it with --section NAME",
-            asked.line.name()
-        ))),
+    let mut paths: BTreeMap<&str, Option<PathBuf>> = BTreeMap::new();
+    let mut logs: BTreeMap<PathBuf, Vec<LoggedJob>> = BTreeMap::new();
+    for (number, job) in import.jobs().enumerate() {
+        let Some(name) = job.record.as_deref() else { continue };
+        let path = match paths.get(name) {
+            Some(known) => known.clone(),
+            None if job.is_record_typed() => Some(PathBuf::from(name)),
+            None => logged(asked, name)?,
+        };
+        paths.insert(name, path.clone());
+        let start = import.parts.iter().find(|part| part.name == job.file).map_or(Bytes::ZERO, |part| part.start);
+        let logged = LoggedJob { number, file: job.file.clone(), start };
+        if let Some(path) = path {
+            logs.entry(path).or_default().push(logged);
+        }
     }
+    let logs = logs.iter().map(|(path, jobs)| (path.as_path(), jobs.clone()));
+    Recorder::by_job(logs, subject).map(Some)
 }
 
 /// Where a file that the job asks for is written: in the folder of --log-dir, by its own name. Without that folder it is

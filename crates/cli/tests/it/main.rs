@@ -17,6 +17,7 @@ mod docs;
 mod exports;
 mod faults;
 mod fio_corpus;
+mod fio_differential;
 mod fio_line;
 mod fio_plot;
 mod first_steps;

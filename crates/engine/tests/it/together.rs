@@ -135,8 +135,11 @@ fn what_is_wrong_with_a_job_is_told_with_its_name() {
     assert!(matches!(&error, VirtualError::OfJob { name, .. } if name == "b"), "{error}");
     assert!(error.to_string().starts_with("job `b`: "), "{error}");
     let nothing = Workload { ramp: Nanos::from_secs(9), stop: Stop::after_requests(5), ..reader(1) };
-    let error = run_virtual_together(&mut filled(), &jobs(&[nothing.clone(), reader(1)]), OnError::Stop).unwrap_err();
-    assert!(error.to_string().starts_with("job `a`: no request completed in"), "{error}");
+    let beside = run_virtual_together(&mut filled(), &jobs(&[nothing.clone(), reader(1)]), OnError::Stop).unwrap();
+    assert!(beside[0].requests() == 0 && beside[1].requests() > 0, "who is idle beside others has nothing to show");
+    let both =
+        run_virtual_together(&mut filled(), &jobs(&[nothing.clone(), nothing.clone()]), OnError::Stop).unwrap_err();
+    assert!(both.to_string().starts_with("job `a`: no request completed in"), "{both}");
     let alone = run_virtual(&mut filled(), &nothing, Seed::new(1)).unwrap_err();
     assert!(matches!(alone, VirtualError::NothingCompleted { .. }), "{alone}");
 }

@@ -243,7 +243,7 @@ fn take(device: &Device, measure: &Measure, seed: Seed, is_quick: bool, share: f
     let from = clone.now() + workloads[0].ramp;
     let windows = workloads[0].stop.time.map_or(0, |time| time.as_nanos() / WINDOW.as_nanos()) as usize;
     let mut counts = vec![0; windows];
-    let mut seen = Observed::new(&mut clone, |now: Nanos, _| {
+    let mut seen = Observed::new(&mut clone, |now: Nanos, _, _| {
         if now >= from
             && let Some(count) = counts.get_mut((now.since(from).as_nanos() / WINDOW.as_nanos()) as usize)
         {

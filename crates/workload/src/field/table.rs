@@ -133,6 +133,13 @@ fields! {
     PercentageRandom "percentage_random" "Random share (%)" "Share of random requests in a random pattern; the rest continue where the previous request ended"
         Value { of: &PERCENT, get: |w| Some(w.random_percent), set: |w, percent| w.random_percent = percent },
         SAME, { takes: "PERCENT", marks: &[Traced], phrase: Around("", " % random"), applies: is_random }
+    MixedPositions "mixed_positions" "Positions of a mix" "Where a request of a mix of reads and writes that is not random goes on: shared, where the last request ended, or separate, where the last of its kind did [default: shared]"
+        Switch {
+            words: &["shared", "separate"], off: 1, shown: ["shared", "separate"],
+            get: |w| w.positions_apart, set: |w, apart| w.positions_apart = apart,
+        },
+        Fio::None("fio has only separate ones, which its job files get"),
+        { takes: "WHICH", marks: &[Traced], phrase: Around("positions ", ""), applies: |w| w.pattern.is_mixed() }
     Norandommap "norandommap" "Repeats" "1: random offsets may repeat (default); 0: a random map covers every block once before any repeats"
         switch(|w| !w.no_repeat, |w, repeats| w.no_repeat = !repeats, ["random map", "repeating"]),
         Together("0 where it is left out of a job whose random requests are of one size and spread evenly"),

@@ -31,7 +31,7 @@ mod vscsi;
 
 use std::fmt::Write;
 
-use block::{Nanos, Op, Request};
+use block::{Bytes, Nanos, Op, Request};
 
 pub use entry::Traced;
 pub use error::{TraceError, TracePlace};
@@ -40,11 +40,35 @@ pub use reader::TraceReader;
 pub use table::TraceFormat;
 pub use timed::to_timed;
 
+/// What came to one file or device, for fio's log.
+#[derive(Clone, Copy, Debug)]
+pub struct IologFile<'r> {
+    pub name: &'r str,
+    /// Where the file begins in the address space that the requests are in.
+    pub start: Bytes,
+    /// In the order of time.
+    pub requests: &'r [(Nanos, Request)],
+}
+
 /// The trace of requests that came to `target` at these times, as fio's log of version 3.
 pub fn to_iolog(target: &str, requests: &[(Nanos, Request)]) -> String {
-    let mut text = format!("fio version 3 iolog\n0 {target} add\n0 {target} open\n");
-    for (at, request) in requests {
-        let (micros, offset, length) = (at.as_nanos() / 1000, request.lba.offset().get(), request.bytes().get());
+    to_iolog_of(&[IologFile { name: target, start: Bytes::ZERO, requests }])
+}
+
+/// The same of requests to several files, merged by time.
+pub fn to_iolog_of(files: &[IologFile]) -> String {
+    let mut text = "fio version 3 iolog\n".to_owned();
+    let mut names: Vec<&str> = files.iter().map(|file| file.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in &names {
+        writeln!(text, "0 {name} add\n0 {name} open").expect("a text takes all that is written");
+    }
+    let mut all: Vec<(&IologFile, &(Nanos, Request))> =
+        files.iter().flat_map(|file| file.requests.iter().map(move |came| (file, came))).collect();
+    all.sort_by_key(|(_, (at, _))| *at);
+    for (IologFile { name, start, .. }, (at, request)) in &all {
+        let (micros, length) = (at.as_nanos() / 1000, request.bytes().get());
         let action = match request.op {
             Op::Read => "read",
             Op::Write | Op::Append => "write",
@@ -53,10 +77,13 @@ pub fn to_iolog(target: &str, requests: &[(Nanos, Request)]) -> String {
             // fio's log has no word for it: who replays it does it anew.
             Op::Zone(_) => continue,
         };
-        writeln!(text, "{micros} {target} {action} {offset} {length}").expect("a text takes all that is written");
+        let offset = request.lba.offset().get().saturating_sub(start.get());
+        writeln!(text, "{micros} {name} {action} {offset} {length}").expect("a text takes all that is written");
     }
-    let end = requests.last().map_or(0, |(at, _)| at.as_nanos() / 1000);
-    writeln!(text, "{end} {target} close").expect("a text takes all that is written");
+    let end = all.last().map_or(0, |(_, (at, _))| at.as_nanos() / 1000);
+    for name in &names {
+        writeln!(text, "{end} {name} close").expect("a text takes all that is written");
+    }
     text
 }
 

@@ -1,5 +1,6 @@
 //! Where a job's random requests fall.
 
+use block::Op;
 use workload::{Distribution, Workload};
 
 use super::given::FioOption;
@@ -16,7 +17,8 @@ pub(super) fn scatter(reading: &OptionReader, towards: FioDirection, workload: &
     }
     if let Some(each) = reading.each("blockalign", workload.block, |given, text| reading.size(given, text)) {
         let (align, single) = each.of(towards);
-        workload.align = Some(align);
+        let least = workload.sizes_of(op(towards)).iter().map(|entry| entry.size).min();
+        workload.align = Some(align).filter(|align| Some(*align) != least);
         if let Some(given) = reading.option("blockalign").filter(|_| !single) {
             reading.tell(given.lost(format!("reads and writes alike are aligned to {align}")));
         }
@@ -27,19 +29,38 @@ pub(super) fn scatter(reading: &OptionReader, towards: FioDirection, workload: &
     once_each(reading, workload);
 }
 
-/// Has every block come once before any comes again, as fio does unless it is told `norandommap`.
+/// A kind of request that the job makes.
+const fn op(towards: FioDirection) -> Op {
+    match towards {
+        FioDirection::Read | FioDirection::Mixed => Op::Read,
+        FioDirection::Write => Op::Write,
+        FioDirection::Trim => Op::Trim,
+    }
+}
+
+/// Has every block come once before any comes again, as fio does unless it is told `norandommap`, or where the offsets are no
+/// multiples of the least size or not uniform.
+///
+/// Source: fio 3.33, `init.c`, `fixup_options`.
 fn once_each(reading: &OptionReader, workload: &mut Workload) {
     let is_lfsr = reading.word("random_generator", &["tausworthe", "lfsr", "tausworthe64"]) == Some("lfsr");
-    let asked = reading.option("norandommap").filter(|_| !reading.is_on("norandommap"));
-    let asked = asked.or(reading.option("random_generator").filter(|_| is_lfsr));
-    if reading.is_on("norandommap") && !is_lfsr {
+    let is_aligned = reading.option("blockalign").is_some() && workload.align.is_some();
+    let is_plain = workload.sizes.is_none() && workload.align.is_none() && workload.random_percent == 100;
+    let is_uniform = workload.distribution == Distribution::Uniform;
+    if (reading.is_on("norandommap") && !is_lfsr) || (!is_lfsr && (is_aligned || !is_uniform)) {
         return;
     }
-    let plain = workload.sizes.is_none() && workload.align.is_none() && workload.random_percent == 100;
-    if plain && workload.distribution == Distribution::Uniform {
+    if is_plain && is_uniform {
         workload.no_repeat = true;
-    } else if let Some(given) = asked {
-        reading.tell(given.lost("random offsets may repeat before all others have occurred once (no random map)"));
+        return;
+    }
+    let asked = ["random_generator", "norandommap"].into_iter().filter(|name| *name == "norandommap" || is_lfsr);
+    let cause = ["bssplit", "bsrange", "bs", "percentage_random", "random_distribution", "blockalign"];
+    if let Some(given) = asked.chain(cause).find_map(|name| reading.option(name)) {
+        reading.tell(given.lost(
+            "random offsets may repeat before all others have occurred once, and no request is cut short where the next block \
+             has: there is no random map for several sizes",
+        ));
     }
 }
 
@@ -58,17 +79,19 @@ fn distribution(reading: &OptionReader, given: &FioOption, towards: FioDirection
     if towards == FioDirection::Mixed && lists.get(1).is_some_and(|second| *second != list) {
         reading.tell(given.lost("writes are distributed as reads are"));
     }
-    let (list, center) = match law {
-        "zoned" => (list, None),
-        _ => list.split_once(':').map_or((list, None), |(list, center)| (list, Some(center))),
-    };
-    if center.is_some() {
-        reading.tell(given.lost("the most wanted blocks lie scattered, not around one place"));
-    }
+    // A center moves what is scattered anyway.
+    let list = if law == "zoned" { list } else { list.split(':').next().unwrap_or_default() };
     // What fio takes where the law stands alone.
     let text = match (law, list) {
         ("zipf", "") => "zipf:1.1".to_owned(),
         ("pareto", "") => "pareto:0.2".to_owned(),
+        ("normal", list) => {
+            reading.tell(given.lost("requests gather around the middle of the range, not around places all over it"));
+            match deviation(list) {
+                Some(deviation) => format!("normal:{deviation:.2}"),
+                None => return reading.tell(given.bad(format!("`{list}` is not a deviation from 0 to 100 %"))),
+            }
+        }
         (law, "") => law.to_owned(),
         (law, list) => format!("{law}:{list}"),
     };
@@ -76,4 +99,14 @@ fn distribution(reading: &OptionReader, given: &FioOption, towards: FioDirection
         Ok(distribution) => workload.distribution = distribution,
         Err(error) => reading.tell(given.bad(error.to_string())),
     }
+}
+
+/// The deviation in percent of the range of what fio draws, which is the mean of twelve even draws and one more that is as wide
+/// as `width` says.
+///
+/// Source: fio 3.33, `lib/gauss.c`, `gauss_next`.
+fn deviation(width: &str) -> Option<f64> {
+    let width: f64 = if width.is_empty() { 0.0 } else { width.parse().ok()? };
+    let mean = 100.0 / 12.0;
+    (0.0..100.0).contains(&width).then(|| (mean * mean + width * width / 12.0).sqrt())
 }

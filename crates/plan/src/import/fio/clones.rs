@@ -60,12 +60,15 @@ impl Clones {
         }
         for clone in 0..workers {
             let mut one = job.clone();
-            let begin = job.workload.offset.get().saturating_add(job.increment.get().saturating_mul(u64::from(clone)));
-            if begin > BYTES_MAX.get() {
+            let begin = job.start_of(clone);
+            if begin > BYTES_MAX {
                 let given = job.section.option("offset_increment").expect("it is what moves the clones apart");
                 return notices.push(given.bad(format!("clone {clone} would begin beyond 1 EiB; give a smaller one")));
             }
-            one.workload.offset = Bytes::new(begin);
+            one.workload.offset = begin;
+            if let (Some(end), Some(size)) = (job.end, job.workload.size) {
+                one.workload.size = Some(size.min(Bytes::new(end.get().saturating_sub(begin.get()))));
+            }
             one.workload.workers = 1;
             let stop = &mut one.workload.stop;
             stop.bytes = stop.bytes.map(|bytes| Bytes::new(bytes.get() / u64::from(workers)));

@@ -1,11 +1,12 @@
 //! Which file a job is on, how much of it, and when the job ends.
 
-use block::{Bytes, Nanos, SECTOR};
+use block::{Bytes, Nanos};
 use workload::{BYTES_MAX, Stop};
 
 use super::super::{Notice, Severity};
 use super::given::{FioOption, FioSection};
 use super::job::{ImportedJob, Natural, SECOND};
+use super::passes::Passes;
 use super::reading::{FioAmount, OptionReader};
 use super::{World, trace};
 
@@ -63,31 +64,50 @@ pub(super) fn names(list: &str) -> Vec<String> {
 /// How much of its file the job uses.
 pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJob) -> Option<()> {
     let whole = world.capacity(&job.file, job.is_typed);
-    let part = |name: &str| match reading.amount(name)? {
-        FioAmount::Bytes(bytes) => Some(bytes),
-        FioAmount::Percent(100) if name == "size" => whole,
-        FioAmount::Percent(percent) => match (whole, reading.option(name)) {
-            (Some(whole), _) => Some(of(whole, percent)),
-            (None, Some(given)) => {
-                reading.tell(
-                    given.refused(format!("the size of {} is unknown here; name the target or its `--size`", job.file)),
-                );
-                None
-            }
-            (None, None) => None,
-        },
+    let is_share = |name: &str| matches!(reading.amount(name), Some(FioAmount::Percent(_)));
+    let part = |name: &str| match (reading.amount(name)?, whole, reading.option(name)) {
+        (FioAmount::Bytes(bytes), ..) => Some(bytes),
+        (FioAmount::Percent(percent), _, Some(given)) if percent > 100 => {
+            reading.tell(
+                given.bad(format!("{percent} % of a file cannot be; use at most 100 %, and `loops` or `io_size=SIZE`")),
+            );
+            None
+        }
+        (FioAmount::Percent(100), None, _) if name == "size" => None,
+        (FioAmount::Percent(percent), Some(whole), _) => Some(share(whole, percent)),
+        (FioAmount::Percent(_), None, Some(given)) => {
+            let why = format!("the size of {} is unknown here; name the target or its `--size`", job.file);
+            reading.tell(given.refused(why));
+            None
+        }
+        (FioAmount::Percent(_), None, None) => None,
+    };
+    let least = job.workload.all_sizes().min().expect("every pattern makes requests");
+    job.start = part("offset").unwrap_or(Bytes::ZERO);
+    job.increment = part("offset_increment").unwrap_or(Bytes::ZERO);
+    // What is a share is moved on to where a request may begin.
+    if is_share("offset") || is_share("offset_increment") {
+        let given = reading.option("offset_align").and_then(|given| reading.size(given, given.text()));
+        job.start_unit = given.filter(|unit| *unit > Bytes::ZERO).unwrap_or(least);
+    }
+    job.workload.offset = job.start_of(0);
+    let size = if reading.is_on("fill_device") { None } else { part("size").filter(|&size| size > Bytes::ZERO) };
+    let size = match (size, whole) {
+        (Some(size), Some(whole)) if is_share("size") => {
+            job.end = Some(whole);
+            let rest = Bytes::new(whole.get().saturating_sub(job.workload.offset.get()));
+            Some(size.min(rest).round_down(least))
+        }
+        (size, _) => size,
     };
     let files = u64::from(reading.small("nrfiles").unwrap_or(1).max(1));
     let each = file_size(reading);
-    let size = if reading.is_on("fill_device") { None } else { part("size").filter(|&size| size > Bytes::ZERO) };
     let files = each.map(|each| Bytes::new(each.get().saturating_mul(files)));
     job.length = match (size, files) {
         (Some(size), Some(files)) => Some(size.min(files)),
         (size, files) => size.or(files),
     };
     job.workload.size = job.length;
-    job.workload.offset = part("offset").unwrap_or(Bytes::ZERO);
-    job.increment = part("offset_increment").unwrap_or(Bytes::ZERO);
     let known = job.length.is_some() || reading.option("filename").is_some() || reading.is_on("fill_device");
     let known = known || whole.is_some() || reading.option("read_iolog").is_some();
     if !known && reading.option("size").is_none() {
@@ -102,6 +122,7 @@ pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJ
         });
         return None;
     }
+    end(reading, whole, job);
     Some(())
 }
 
@@ -117,32 +138,52 @@ fn file_size(reading: &OptionReader) -> Option<Bytes> {
     }
 }
 
-fn of(whole: Bytes, percent: u32) -> Bytes {
-    Bytes::new(((u128::from(whole.get()) * u128::from(percent) / 100) as u64) / SECTOR.get() * SECTOR.get())
+fn share(whole: Bytes, percent: u32) -> Bytes {
+    Bytes::new((u128::from(whole.get()) * u128::from(percent) / 100) as u64)
 }
 
-/// When the job ends: once it has moved its size as often as it loops, unless it goes by time.
-pub(super) fn end(reading: &OptionReader, job: &mut ImportedJob) {
+/// When the job ends: once it has moved its size as often as it loops, unless it goes by time. `whole` is how long its file is.
+fn end(reading: &OptionReader, whole: Option<Bytes>, job: &mut ImportedJob) {
     let time = reading.time("runtime", SECOND).filter(|&time| time > Nanos::ZERO);
     let timed = reading.is_on("time_based");
     let loops = reading.count("loops").unwrap_or(1).max(1);
-    let each = u64::from(job.workload.workers.max(1)).saturating_mul(loops);
+    let workers = u64::from(job.workload.workers.max(1));
     let requests = reading.count("number_ios").filter(|&count| count > 0);
     let mut stop = Stop { time, requests: requests.map(|count| count.saturating_mul(loops)), ..Stop::default() };
+    if let Some(given) = reading.option("number_ios").filter(|_| requests.is_some() && job.workload.ramp > Nanos::ZERO)
+    {
+        reading.tell(given.lost("requests within the ramp time count too, in fio only those after it"));
+    }
     if let Some(given) = reading.option("time_based").filter(|_| timed && time.is_none()) {
         job.natural.push(Natural::of(given, "without `runtime` it changes nothing, in fio neither"));
     }
+    let length =
+        job.length.or(whole.and_then(|whole| whole.get().checked_sub(job.workload.offset.get())).map(Bytes::new));
+    let io_size = match reading.amount("io_size") {
+        Some(FioAmount::Bytes(bytes)) if bytes > Bytes::ZERO => Some(Ok(bytes)),
+        Some(FioAmount::Percent(percent)) if percent > 0 => {
+            Some(length.map(|length| share(length, percent)).ok_or(percent))
+        }
+        _ => None,
+    };
+    let passes = length.map(|length| Passes::of(&job.workload, length, whole));
+    if let Some(passes) = &passes {
+        passes.tell(reading, loops);
+        job.workload.size = job.workload.size.map(|size| size.max(passes.reached));
+    }
     if !timed || time.is_none() {
-        let moved = match reading.amount("io_size") {
-            Some(FioAmount::Bytes(bytes)) if bytes > Bytes::ZERO => Ok(bytes),
-            Some(FioAmount::Percent(percent)) if percent > 0 => {
-                job.length.map(|length| of(length, percent)).ok_or(percent)
-            }
-            _ => job.length.ok_or(100),
+        let moved = match (io_size, passes) {
+            (Some(Err(percent)), _) => Err(percent),
+            (None, None) => Err(100),
+            (io_size, Some(passes)) => Ok(passes.moved(io_size.and_then(Result::ok), loops)),
+            (Some(Ok(limit)), None) => Ok(Bytes::new(limit.get().saturating_mul(loops)).round_up(job.workload.block)),
         };
         match moved {
-            Ok(bytes) => stop.bytes = Some(Bytes::new(bytes.get().saturating_mul(each).min(BYTES_MAX.get()))),
-            Err(percent) => stop.span = Some(each.saturating_mul(u64::from(percent)).min(1_000_000) as u32),
+            Ok(bytes) => stop.bytes = Some(Bytes::new(bytes.get().saturating_mul(workers).min(BYTES_MAX.get()))),
+            Err(percent) => {
+                let percent = workers.saturating_mul(loops).saturating_mul(u64::from(percent));
+                stop.span = Some(percent.min(1_000_000) as u32);
+            }
         }
     }
     job.workload.stop = stop;

@@ -34,6 +34,12 @@ pub struct ImportedJob {
     pub(super) is_typed: bool,
     /// How much of the file it uses, from the file's start; none for all that there is.
     pub length: Option<Bytes>,
+    /// Where its first clone begins, before that is moved on to a whole `start_unit`.
+    pub(super) start: Bytes,
+    /// Clones begin at multiples of this.
+    pub(super) start_unit: Bytes,
+    /// Beyond this no clone reaches; none for as far as its length goes.
+    pub(super) end: Option<Bytes>,
     /// How far apart its clones begin, if they do.
     pub increment: Bytes,
     /// How long it waits at the beginning.
@@ -82,6 +88,12 @@ impl ImportedJob {
         Notice { severity: Severity::Error, code, option, message, help, place }
     }
 
+    /// Where clone number `clone` begins.
+    pub(super) fn start_of(&self, clone: u32) -> Bytes {
+        let begin = self.start.get().saturating_add(self.increment.get().saturating_mul(u64::from(clone)));
+        Bytes::new(begin.div_ceil(self.start_unit.get()).saturating_mul(self.start_unit.get()))
+    }
+
     /// Whether its engine waits for each request before it makes the next.
     pub(super) fn waits(&self) -> bool {
         let engine = self.section.option("ioengine").map_or("psync", FioOption::text);
@@ -94,13 +106,9 @@ impl ImportedJob {
         self.section.option("write_iolog").is_some_and(|given| given.is_typed)
     }
 
-    /// The percentiles that it asks for, in the order of fio's output; none where it asks for none or for what are none.
+    /// The percentiles that it asks for, in the order of fio's output; none where it asks for none.
     pub fn percentiles(&self) -> Option<Vec<f64>> {
-        let list = self.section.option("percentile_list")?.text();
-        let mut all: Vec<f64> = list.split(':').map(str::parse).collect::<Result<_, _>>().ok()?;
-        all.retain(|percent| (0.0..=100.0).contains(percent));
-        all.sort_by(f64::total_cmp);
-        (!all.is_empty()).then_some(all)
+        percentiles(self.section.option("percentile_list")?.text()).ok()
     }
 
     /// Whether its figures are to be added to those of the others of its group.
@@ -196,6 +204,8 @@ fn meaning(
     if workload.pattern.is_mixed() {
         mixture(reading, &mut workload);
     }
+    workload.positions_apart = workload.pattern == Pattern::ReadWrite
+        || (workload.pattern == Pattern::RandRw && reading.option("percentage_random").is_some());
     if workload.pattern.is_random() {
         address::scatter(reading, towards, &mut workload);
     }
@@ -214,6 +224,9 @@ fn meaning(
         clone_files,
         is_typed: is_typed(reading, section),
         length: None,
+        start: Bytes::ZERO,
+        start_unit: Bytes::new(1),
+        end: None,
         increment: Bytes::ZERO,
         delay: delay(reading),
         stonewall: reading.is_on("stonewall"),
@@ -227,8 +240,12 @@ fn meaning(
         natural,
     };
     extent::set(reading, world, &mut job)?;
-    extent::end(reading, &mut job);
     trace::set(reading, &mut job);
+    if let Some(given) = reading.option("percentile_list")
+        && let Err(wrong) = percentiles(given.text())
+    {
+        reading.tell(given.bad(wrong));
+    }
     check(reading, &job);
     Some(job)
 }
@@ -371,6 +388,23 @@ fn delay(reading: &OptionReader) -> Nanos {
         }
         _ => reading.time("startdelay", SECOND).unwrap_or_default(),
     }
+}
+
+/// The most percentiles of a list, as in fio (`FIO_IO_U_LIST_MAX_LEN`).
+const PERCENTILES_MAX: usize = 20;
+
+/// The percentiles of a list, in their order; or what is wrong with it.
+fn percentiles(list: &str) -> Result<Vec<f64>, String> {
+    let percentile = |text: &str| {
+        let number = text.trim().parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
+        number.ok_or_else(|| format!("`{text}` is not a percentile; give numbers from 0 to 100, as in 50:99:99.9"))
+    };
+    let mut all: Vec<f64> = list.split(':').map(percentile).collect::<Result<_, _>>()?;
+    if all.len() > PERCENTILES_MAX {
+        return Err(format!("{} percentiles are too many; give at most {PERCENTILES_MAX}", all.len()));
+    }
+    all.sort_by(f64::total_cmp);
+    Ok(all)
 }
 
 /// That the workload makes sense, or else which option is to blame.

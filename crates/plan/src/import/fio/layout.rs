@@ -210,7 +210,7 @@ fn group(jobs: Vec<ImportedJob>, notices: &mut Vec<Notice>) -> Vec<JobGroup> {
         groups[place].push(job);
     }
     groups.retain(|group| !group.is_empty());
-    groups.into_iter().map(|jobs| begin(jobs, notices)).collect()
+    groups.into_iter().enumerate().map(|(place, jobs)| begin(place, jobs, notices)).collect()
 }
 
 fn is_called(job: &ImportedJob, name: &str) -> bool {
@@ -218,8 +218,12 @@ fn is_called(job: &ImportedJob, name: &str) -> bool {
 }
 
 /// The group that `jobs` make, which begins when the first of them does.
-fn begin(mut jobs: Vec<ImportedJob>, notices: &mut Vec<Notice>) -> JobGroup {
+fn begin(place: usize, mut jobs: Vec<ImportedJob>, notices: &mut Vec<Notice>) -> JobGroup {
     let delay = jobs.iter().map(|job| job.delay).min().unwrap_or_default();
+    let late = jobs.iter().filter(|job| place > 0 && job.delay > Nanos::ZERO && job.delay == delay);
+    notices.extend(late.filter_map(|job| job.section.option("startdelay")).map(|given| {
+        given.lost("the delay begins when the jobs before have ended, in fio with the first of all jobs")
+    }));
     for job in &jobs {
         if let Some(given) = job.section.option("startdelay").filter(|_| job.delay > delay) {
             notices.push(given.lost("the job begins with the concurrent ones"));

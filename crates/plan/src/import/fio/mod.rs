@@ -19,6 +19,7 @@ mod layout;
 mod lex;
 mod pace;
 mod parts;
+mod passes;
 mod reading;
 mod section;
 mod size;

@@ -150,7 +150,10 @@ impl<'s> OptionReader<'s> {
         found
     }
 
-    /// Values for reads, writes and trims with commas between; what is left out is as what stands before it.
+    /// Values for reads, writes and trims with commas between. The last stands for those that follow; a comma behind it, or an
+    /// empty value, leaves what follows, or what it stands for, at the `default`.
+    ///
+    /// Source: fio 3.33, `parse.c`, `handle_option`.
     pub(super) fn each<T: Copy>(
         &self,
         name: &str,
@@ -164,15 +167,17 @@ impl<'s> OptionReader<'s> {
             self.tell(given.bad(message));
             return None;
         }
-        let mut values = Vec::new();
-        for text in &texts {
-            values.push(match text.trim() {
-                "" if texts.len() > 1 => *values.last().unwrap_or(&default),
-                text => read(given, text)?,
-            });
+        let mut values = [default; 3];
+        for (place, text) in texts.iter().map(|text| text.trim()).enumerate() {
+            if text.is_empty() && texts.len() > 1 {
+                continue;
+            }
+            let value = read(given, text)?;
+            let stands_for = if place + 1 == texts.len() { place..3 } else { place..place + 1 };
+            values[stands_for].fill(value);
         }
-        let (reads, writes) = (values[0], *values.get(1).unwrap_or(&values[0]));
-        Some(Each { reads, writes, trims: *values.get(2).unwrap_or(&writes) })
+        let [reads, writes, trims] = values;
+        Some(Each { reads, writes, trims })
     }
 
     /// A share in percent, perhaps one for each kind of request.

@@ -16,12 +16,14 @@ pub(super) fn set(reading: &OptionReader, direction: FioDirection, workload: &mu
         }
         (_, range) => range.is_some(),
     };
+    let plain = Each { reads: workload.block, writes: workload.block, trims: workload.block };
+    let each = || reading.each("bs", workload.block, |given, text| reading.size(given, text)).unwrap_or(plain);
     if let Some(given) = reading.option("bssplit") {
-        split(reading, given, direction, workload);
+        split(reading, given, each(), direction, workload);
     } else if let Some(given) = range.filter(|_| ranged) {
         in_range(reading, given, direction, workload);
-    } else if let Some(each) = reading.each("bs", workload.block, |given, text| reading.size(given, text)) {
-        fixed(each, direction, workload);
+    } else {
+        fixed(each(), direction, workload);
     }
 }
 
@@ -35,32 +37,87 @@ fn fixed(each: Each<Bytes>, direction: FioDirection, workload: &mut Workload) {
     }
 }
 
-/// The list as fio writes it, with its sizes in bytes and without the entries that nothing falls to.
-fn split(reading: &OptionReader, given: &FioOption, direction: FioDirection, workload: &mut Workload) {
-    let mut lists = Vec::new();
-    for list in given.text().split(',') {
-        let mut entries = Vec::new();
-        for entry in list.split(':') {
-            let (size, share) = entry.split_once('/').unwrap_or((entry, ""));
-            let Some(size) = reading.size(given, size) else { return };
-            if share.trim() != "0" {
-                entries.push(format!("{}/{}", size.get(), share.trim()));
-            }
+/// The lists of `bssplit`; a kind of request whose list is empty has its size of `bs`.
+fn split(reading: &OptionReader, given: &FioOption, bs: Each<Bytes>, direction: FioDirection, workload: &mut Workload) {
+    let texts: Vec<&str> = given.text().split(',').collect();
+    // The second list stands for trims too, as does the first where it is alone.
+    let text = |place: usize| texts[place.min(texts.len() - 1)];
+    let of = |place, size: Bytes| share_out(reading, given, text(place), size);
+    let (Some(reads), Some(writes), Some(trims)) = (of(0, bs.reads), of(1, bs.writes), of(2, bs.trims)) else { return };
+    let counted: &[&[SizeShare]] = match direction {
+        FioDirection::Read => &[&reads],
+        FioDirection::Write => &[&writes],
+        FioDirection::Trim => &[&trims],
+        FioDirection::Mixed => &[&reads, &writes],
+    };
+    let asked = |shares: &[SizeShare]| shares.iter().filter(|entry| entry.percent > 0).copied().collect::<Vec<_>>();
+    if let [shares] = counted
+        && let [only] = asked(shares)[..]
+    {
+        // One size is as good as a list of one, and easier to read.
+        workload.block = only.size;
+    } else {
+        let list = |shares: &[SizeShare]| {
+            let entries =
+                asked(shares).into_iter().map(|SizeShare { size, percent }| format!("{}/{percent}", size.get()));
+            entries.collect::<Vec<_>>().join(":")
+        };
+        match [&reads[..], &writes, &trims].map(list).join(",").parse::<Sizes>() {
+            Ok(sizes) => workload.sizes = Some(sizes),
+            Err(error) => reading.tell(given.bad(error.to_string())),
         }
-        lists.push(entries.join(":"));
     }
-    match lists.join(",").parse::<Sizes>() {
-        Ok(sizes) => {
-            let op = if direction == FioDirection::Trim { block::Op::Trim } else { block::Op::Write };
-            let op = if direction == FioDirection::Read { block::Op::Read } else { op };
-            // One size is as good as a list of one, and easier to read.
-            match sizes.of(op) {
-                [only] if direction != FioDirection::Mixed => workload.block = only.size,
-                _ => workload.sizes = Some(sizes),
-            }
-        }
-        Err(error) => reading.tell(given.bad(error.to_string())),
+    // Random requests begin at multiples of the least size, even where no request has it.
+    let sizes = || counted.iter().flat_map(|shares| shares.iter());
+    let (least, least_asked) = (
+        sizes().map(|entry| entry.size).min(),
+        sizes().filter(|entry| entry.percent > 0).map(|entry| entry.size).min(),
+    );
+    if least < least_asked && workload.pattern.is_random() {
+        workload.align = least;
     }
+}
+
+/// A size with its share in percent.
+#[derive(Clone, Copy, Debug)]
+struct SizeShare {
+    size: Bytes,
+    percent: u8,
+}
+
+/// One list of `bssplit`: sizes with the shares that fio comes to. An entry without a share, or with 0, has an even part of what
+/// the others leave. What is short of 100 % then goes to the entry with the largest share, and beyond 100 % nothing does.
+///
+/// Source: fio 3.33, `options.c`, `split_parse_ddir` and `bssplit_ddir`; `io_u.c`, `get_next_buflen`.
+fn share_out(reading: &OptionReader, given: &FioOption, list: &str, default: Bytes) -> Option<Vec<SizeShare>> {
+    let mut entries = Vec::new();
+    for entry in list.trim().split(':').take_while(|entry| !entry.trim().is_empty()) {
+        let (size, share) = entry.split_once('/').unwrap_or((entry, ""));
+        // Of a range fio takes the beginning.
+        let size = reading.size(given, size.split_once('-').map_or(size, |(low, _)| low).trim())?;
+        let digits = share.trim().bytes().take_while(u8::is_ascii_digit).count();
+        let share = share.trim()[..digits].parse::<u32>().unwrap_or(0).min(100);
+        entries.push((size, Some(share).filter(|share| *share > 0)));
+    }
+    let said: u32 = entries.iter().filter_map(|(_, share)| *share).sum();
+    let open = entries.iter().filter(|(_, share)| share.is_none()).count() as u32;
+    if said > 100 && open > 0 {
+        reading.tell(given.bad(format!("the shares in `{list}` make {said} %; they must not make more than 100 %")));
+        return None;
+    }
+    let mut shares: Vec<(Bytes, u32)> =
+        entries.into_iter().map(|(size, share)| (size, share.unwrap_or_else(|| (100 - said) / open))).collect();
+    shares.sort_by_key(|(_, share)| *share);
+    let last = shares.len().saturating_sub(1);
+    let mut left = 100;
+    let mut sized: Vec<SizeShare> = Vec::new();
+    for (place, (size, share)) in shares.into_iter().enumerate() {
+        let percent = if place == last { left } else { share.min(left) };
+        left -= percent;
+        sized.push(SizeShare { size, percent: percent as u8 });
+    }
+    sized.sort_by_key(|entry| entry.size);
+    Some(if sized.is_empty() { vec![SizeShare { size: default, percent: 100 }] } else { sized })
 }
 
 /// The smallest and the largest size, with `-` or `:` between; one range, or one for each kind of request.

@@ -99,6 +99,8 @@ const TAKEN_SELDOM: &[FioOptionSpec] = &[
     known("nrfiles", &["nr_files"], Honoured),
     known("random_generator", &[], Honoured),
     known("write_iolog", &[], Honoured),
+    known("percentile_list", &[], Honoured),
+    known("offset_align", &[], Honoured),
     known("replay_redirect", &[], Honoured),
 ];
 
@@ -113,7 +115,6 @@ const NATURAL: &[FioOptionSpec] = &[
     known("new_group", &[], Natural(APART)),
     known("unified_rw_reporting", &[], Natural("reads and writes are counted apart, and can be added")),
     known("stats", &[], Natural("every job is measured")),
-    known("percentile_list", &[], Natural(PERCENTILES)),
     known("clat_percentiles", &[], Natural(PERCENTILES)),
     known("lat_percentiles", &[], Natural(PERCENTILES)),
     known("slat_percentiles", &[], Natural(PERCENTILES)),
@@ -179,7 +180,6 @@ const LOST: &[FioOptionSpec] = &[
     known("rw_sequencer", &[], Lost(&["sequential"], "addresses go forward without it")),
     known("serialize_overlap", &[], Lost(OFF, "requests for the same blocks may be in flight together")),
     known("file_append", &[], Lost(OFF, "writes begin at the start of the active range and overwrite it")),
-    known("offset_align", &[], Lost(OFF, "the offset is used as it is written")),
     known("file_service_type", &[], With("nrfiles")),
     known("openfiles", &[], With("nrfiles")),
     known("write_barrier", &[], Lost(OFF, "no barrier is asked for; `fsync` asks for flushes")),
