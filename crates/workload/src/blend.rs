@@ -162,6 +162,9 @@ impl Blend {
         } else if let Some(steady) = &mut self.steady {
             steady.draw() * u64::from(sectors)
         } else if is_random {
+            while u64::from(sectors) > self.length {
+                sectors = kind.draw(&mut self.sizes);
+            }
             let room = room(self.length, sectors, kind.align);
             kind.places.draw(room, &mut self.addresses) * kind.align
         } else {

@@ -184,7 +184,9 @@ impl Workload {
         if !self.stop.is_set() && self.replay.is_none() {
             return Err(Invalid::Endless);
         }
-        let block = self.block_max();
+        // Of several sizes those are drawn that fit into the span.
+        let room = self.size.filter(|_| self.sizes.is_some()).unwrap_or(Bytes::new(u64::MAX));
+        let block = self.block_max().min(room);
         let none = self.stop.time == Some(Nanos::ZERO)
             || self.stop.requests == Some(0)
             || self.stop.bytes.is_some_and(|bytes| bytes < block);

@@ -1,6 +1,6 @@
 //! Which part of a target a workload uses.
 
-use block::{Bytes, SECTOR};
+use block::{Bytes, Op, SECTOR};
 
 use crate::{Invalid, Replay, Stop, Workload};
 
@@ -19,7 +19,9 @@ impl Workload {
         if self.offset + length > capacity {
             return Err(Invalid::TooLarge { size: length, offset: self.offset, capacity });
         }
-        let block = self.block_max();
+        // Of several sizes only those are drawn that fit.
+        let least = |op: &Op| self.sizes_of(*op).iter().map(|entry| entry.size).min();
+        let block = self.ops().iter().filter_map(least).max().expect("every pattern makes requests");
         // Only workers whose data is checked need a part each.
         let parts = if self.verify.stamps { u64::from(self.workers) } else { 1 };
         if length.div(block) < parts {

@@ -16,7 +16,8 @@ const DEVIATIONS: f64 = 5.0;
 /// What differs, a line each.
 pub fn differences(text: &JobText, theirs: &Ran, ours: &Ran) -> Vec<String> {
     if theirs.is_done != ours.is_done {
-        let first = |ran: &Ran| ran.stderr.lines().take(6).collect::<Vec<_>>().join("\n   ");
+        let first =
+            |ran: &Ran| ran.stderr.lines().filter(|line| line.contains("err")).collect::<Vec<_>>().join("\n   ");
         let outcome = |ran: &Ran| if ran.is_done { "runs it" } else { "does not" };
         return vec![format!("fio {}: {}\nassay {}: {}", outcome(theirs), first(theirs), outcome(ours), first(ours))];
     }
@@ -100,8 +101,9 @@ impl<'a> ComparedJob<'a> {
         }
         self.bytes(&theirs, &ours, found);
         self.flushes(found);
-        shares("kind", &theirs, &ours, |request| request.op.clone(), found);
-        shares("size", &theirs, &ours, |request| format!("{} of {}", request.op, request.length), found);
+        let passes = passes(&theirs);
+        shares("kind", &theirs, &ours, passes, |request| request.op.clone(), found);
+        shares("size", &theirs, &ours, passes, |request| format!("{} of {}", request.op, request.length), found);
         match (self.is_random(), one_size && !self.is_mixed()) {
             (false, true) => self.sequence(&theirs, &ours, found),
             (false, false) => self.runs_on(&ours, &theirs, found),
@@ -129,7 +131,8 @@ impl<'a> ComparedJob<'a> {
     /// As much data is moved, but for the last request where they have several sizes.
     fn bytes(&self, theirs: &[Request], ours: &[Request], found: &mut Vec<String>) {
         let sum = |log: &[Request]| log.iter().map(|request| request.length).sum::<u64>();
-        let longest = theirs.iter().chain(ours).map(|request| request.length).max().unwrap_or(0);
+        // The longest that any kind of request may have, which may be longer than those that there are.
+        let longest = 2 * theirs.iter().chain(ours).map(|request| request.length).max().unwrap_or(0);
         let loops = self.section.number("loops", 1).max(1);
         let is_exact = self.has_one_size() && !self.is_mixed();
         let slack = if is_exact { 0 } else { longest * self.clones() * loops };
@@ -218,7 +221,7 @@ impl<'a> ComparedJob<'a> {
         let (begin, end) = (begins(theirs).min(begins(ours)), ends(theirs).max(ends(ours)));
         if is_even || self.section.get("random_distribution").is_some_and(|law| law.starts_with("zoned")) {
             let quarter = |request: &Request| format!("{}", (request.offset - begin) * 4 / (end - begin).max(1));
-            shares("quarter", theirs, ours, quarter, found);
+            shares("quarter", theirs, ours, passes(theirs), quarter, found);
         } else {
             // Where the most wanted places lie differs, how wanted they are does not.
             let top = |counts: &BTreeMap<(String, u64), u64>| {
@@ -226,36 +229,47 @@ impl<'a> ComparedJob<'a> {
                 counts.sort_unstable_by(|a, b| b.cmp(a));
                 counts.iter().take(counts.len().div_ceil(8)).sum::<u64>()
             };
-            differ(
-                "the most wanted eighth",
-                top(&theirs_at),
-                theirs.len() as u64,
-                top(&ours_at),
-                ours.len() as u64,
-                found,
-            );
+            let (their, our) = ((top(&theirs_at), theirs.len() as u64), (top(&ours_at), ours.len() as u64));
+            differ("the most wanted eighth", passes(theirs), their, our, found);
         }
     }
 }
 
-/// Compares the shares of requests by what `of` gives.
-fn shares(what: &str, theirs: &[Request], ours: &[Request], of: impl Fn(&Request) -> String, found: &mut Vec<String>) {
+/// How often fio goes through its part of a file. Each time it draws the same numbers again.
+/// Source: fio 3.33, `libfio.c`, `clear_io_state`.
+fn passes(log: &[Request]) -> u64 {
+    let (begin, end) = log.iter().fold((u64::MAX, 0), |(begin, end), request| {
+        (begin.min(request.offset), end.max(request.offset + request.length))
+    });
+    let moved: u64 = log.iter().map(|request| request.length).sum();
+    if log.is_empty() { 1 } else { moved.div_ceil(end - begin) }
+}
+
+/// Compares the shares of requests by what `of` gives, where fio draws its own in so many `passes`.
+fn shares(
+    what: &str,
+    theirs: &[Request],
+    ours: &[Request],
+    passes: u64,
+    of: impl Fn(&Request) -> String,
+    found: &mut Vec<String>,
+) {
     let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     theirs.iter().for_each(|request| counts.entry(of(request)).or_default().0 += 1);
     ours.iter().for_each(|request| counts.entry(of(request)).or_default().1 += 1);
     for (name, (their, our)) in counts {
-        differ(&format!("{what} {name}"), their, theirs.len() as u64, our, ours.len() as u64, found);
+        differ(&format!("{what} {name}"), passes, (their, theirs.len() as u64), (our, ours.len() as u64), found);
     }
 }
 
-/// Tells two shares that are further apart than draws of one law.
-fn differ(what: &str, their: u64, of_theirs: u64, our: u64, of_ours: u64, found: &mut Vec<String>) {
-    let (n, m) = (of_theirs.max(1) as f64, of_ours.max(1) as f64);
-    let pooled = (their + our) as f64 / (n + m);
+/// Tells two shares that are further apart than draws of one law, of which `theirs` are the same in each of so many `passes`.
+fn differ(what: &str, passes: u64, theirs: (u64, u64), ours: (u64, u64), found: &mut Vec<String>) {
+    let share = |(count, all): (u64, u64)| count as f64 / all.max(1) as f64;
+    let (n, m) = ((theirs.1 as f64 / passes as f64).max(1.0), ours.1.max(1) as f64);
+    let pooled = (theirs.0 + ours.0) as f64 / (theirs.1 + ours.1).max(1) as f64;
     let spread = (pooled * (1.0 - pooled) * (1.0 / n + 1.0 / m)).sqrt();
-    let apart = (their as f64 / n - our as f64 / m).abs();
-    if apart > DEVIATIONS * spread + 1.0 / n.min(m) {
-        found.push(format!("{what}: {their} of {of_theirs} in fio, {our} of {of_ours} in assay"));
+    if (share(theirs) - share(ours)).abs() > DEVIATIONS * spread + 1.0 / n.min(m) {
+        found.push(format!("{what}: {} of {} in fio, {} of {} in assay", theirs.0, theirs.1, ours.0, ours.1));
     }
 }
 
@@ -271,7 +285,8 @@ fn documents(theirs: &Ran, ours: &Ran, found: &mut Vec<String>) {
             names(&our_jobs)
         ));
     }
-    for (theirs, ours) in their_jobs.iter().zip(&our_jobs) {
+    let is_told = |job: &Value| ours.announced.contains_key(job["jobname"].as_str().unwrap_or_default());
+    for (theirs, ours) in their_jobs.iter().zip(&our_jobs).filter(|(job, _)| !is_told(job)) {
         let mut missing = Vec::new();
         keys(theirs, ours, "", &mut missing);
         missing.truncate(8);

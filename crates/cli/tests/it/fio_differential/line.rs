@@ -16,8 +16,7 @@ pub struct ScaledLine {
 }
 
 /// What is added at the end of each line, where it goes before what the line says itself.
-const SMALLER: [&str; 9] = [
-    "--filename=f",
+const SMALLER: [&str; 8] = [
     "--size=4m",
     "--io_size=4m",
     "--loops=1",
@@ -28,41 +27,66 @@ const SMALLER: [&str; 9] = [
     "--startdelay=0",
 ];
 
-/// What would take long, write elsewhere, or be about more than the file.
+/// What would take long, or be about more than the file.
 const OTHER: [&str; 12] = [
-    "--rate",
-    "--thinktime",
-    "--client",
-    "--server",
-    "--filesize",
-    "--nrfiles",
-    "--section",
-    "--zone",
-    "--steadystate",
-    "--ss",
-    "--latency_target",
-    "--size=100%",
+    "-rate",
+    "-thinktime",
+    "-client",
+    "-server",
+    "-filesize",
+    "-nrfiles",
+    "-section",
+    "-zone",
+    "-steadystate",
+    "-ss",
+    "-latency_target",
+    "-exec",
 ];
+
+/// What says where files are, with a value behind `=` or in the next word.
+const OF_FILES: [&str; 5] = ["filename", "directory", "output", "filename_format", "aux-path"];
 
 /// The lines that both programs take and that are one job, scaled down.
 pub fn all() -> Vec<ScaledLine> {
     let place = Place::new();
     let taken: BTreeMap<String, bool> = fio_corpus::fios_answers();
-    let is_fit = |line: &str| !OTHER.iter().any(|other| line.contains(other) || line.contains(&other[1..]));
+    let is_fit = |line: &str| !OTHER.iter().any(|other| line.contains(other));
     let lines = fio_corpus::lines().into_iter().filter(|(_, line, _)| taken.get(line) == Some(&true) && is_fit(line));
     lines.filter_map(|(_, line, filled)| scaled(&place, line, &filled)).collect()
 }
 
 fn scaled(place: &Place, line: String, filled: &str) -> Option<ScaledLine> {
-    let mut words: Vec<String> = shlex::split(filled.trim_end().trim_end_matches(';'))?.into_iter().skip(1).collect();
+    let all = shlex::split(filled.trim_end().trim_end_matches(';'))?;
+    let mut words = without_files(all.into_iter().skip(1));
+    // No other file is named by any word: what is run here is somebody else's, and may run as root.
+    if words.iter().any(|word| word.contains(['/', ':', '`', '$'])) {
+        return None;
+    }
+    // fio would use the first file that is named beside all others.
+    words.insert(0, "--filename=f".to_owned());
     words.extend(SMALLER.map(str::to_owned));
     let job = understood(place, &words)?;
-    if job.number("numjobs", 1) > 4 {
-        words.push("--numjobs=2".to_owned());
+    let has_no_log = ["gtod_reduce", "disable_bw_measurement"].iter().any(|name| job.get(name).is_some());
+    if job.number("numjobs", 1) > 1 && (has_no_log || job.number("numjobs", 1) > 4) {
+        words.push(if has_no_log { "--numjobs=1" } else { "--numjobs=2" }.to_owned());
     }
     let job = understood(place, &words)?;
     words.push(format!("--write_iolog={}.log", job.name));
     Some(ScaledLine { line, words, text: JobText { sections: vec![job], files: vec![("f".to_owned(), 4 << 20)] } })
+}
+
+/// The words but those that say where files are.
+fn without_files(mut words: impl Iterator<Item = String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        let name = word.trim_start_matches('-');
+        match OF_FILES.iter().find(|option| name.split('=').next() == Some(option)) {
+            Some(_) if !name.contains('=') => drop(words.next()),
+            Some(_) => {}
+            None => kept.push(word),
+        }
+    }
+    kept
 }
 
 /// The one job of the line, if it is one on the file and does not write over a block size that is too large for it.

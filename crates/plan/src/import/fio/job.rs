@@ -74,7 +74,9 @@ pub struct Natural {
 impl ImportedJob {
     /// The options in force, by the names of fio, as they were given.
     pub fn options(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.section.options.iter().map(|given| (given.known.name, given.value.as_deref().unwrap_or("")))
+        // fio's own first name for it.
+        let name = |name| if name == "blockalign" { "ba" } else { name };
+        self.section.options.iter().map(move |given| (name(given.known.name), given.value.as_deref().unwrap_or("")))
     }
 
     /// What fio calls it: its section's name, which its clones share.
@@ -376,6 +378,14 @@ fn one_flush(reading: &OptionReader, workload: &mut Workload) {
     if let Some(given) = reading.option("fdatasync").filter(|_| workload.fsync > 0 && workload.fdatasync > 0) {
         reading.tell(given.lost("flushes come as `fsync` says alone"));
         workload.fdatasync = 0;
+    }
+    let flushes = if workload.fsync > 0 { "fsync" } else { "fdatasync" };
+    if let Some(given) =
+        reading.option(flushes).filter(|_| workload.pattern.is_mixed() && workload.fsync.max(workload.fdatasync) > 0)
+    {
+        reading.tell(
+            given.lost("a flush follows so many writes once; fio flushes again after each read until the next write"),
+        );
     }
 }
 

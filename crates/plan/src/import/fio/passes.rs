@@ -43,7 +43,7 @@ impl Passes {
         let is_random = workload.pattern.is_random();
         let unit = if workload.sizes.is_none() { workload.block } else { Bytes::new(1) };
         let whole_pass = length.round_up(unit);
-        let longest = workload.block_max();
+        let longest = workload.block_max().min(length);
         let plain = Self { length, reached: length, unit, longest, pass: whole_pass, odd: None };
         // A request that begins in the part may end behind it, where the file goes on.
         let end = whole.map_or(Bytes::ZERO, |whole| whole).max(workload.offset + length);

@@ -241,8 +241,16 @@ impl Reader<'_> {
             At::Nowhere | At::Global => &mut self.globals,
         };
         // What was said before of the same option does not count any more.
-        options.retain(|other| other.known.name != given.known.name);
+        let is_same = |other: &Rc<FioOption>| other.known.name == given.known.name;
+        let before: Vec<Rc<FioOption>> = options.extract_if(.., |other| is_same(other)).collect();
+        let lost = before.iter().filter(|other| other.known.name == "filename" && other.value != given.value);
+        let lost: Vec<Notice> = lost
+            .map(|other| {
+                other.lost(format!("`{}` follows it and is used alone; fio uses both files by turns", given.written()))
+            })
+            .collect();
         options.push(Rc::new(given));
+        self.written.notices.extend(lost);
     }
 
     fn mistake(&mut self, code: &'static str, option: &str, message: String, help: Option<String>, place: SourceRange) {

@@ -150,7 +150,7 @@ impl Latency {
     }
 
     /// With percentiles and, where `plus` says so, the whole distribution, where there is one.
-    fn in_full(latency: &Histogram, list: &[f64], plus: bool) -> Self {
+    pub(super) fn in_full(latency: &Histogram, list: &[f64], plus: bool) -> Self {
         let bins = if plus { bins(latency) } else { None };
         Self { percentile: percentiles(latency, list), bins, ..Self::of(latency) }
     }

@@ -207,7 +207,7 @@ impl<'a> Job<'a> {
             read: Direction::of(job, read, |tick| tick.reads, plus).submitted_in(&submission.read),
             write: Direction::of(job, write, |tick| tick.writes, plus).submitted_in(&submission.write),
             trim: Direction::of(job, trim, |tick| tick.trims, plus).submitted_in(&submission.trim),
-            sync: Sync { total_ios: flush.requests, lat_ns: Latency::of(&flush.latency) },
+            sync: Sync { total_ios: flush.requests, lat_ns: Latency::in_full(&flush.latency, job.percentiles(), plus) },
             job_runtime: elapsed.times(u64::from(job.members)).as_nanos() / 1_000_000,
             usr_cpu: percent(cpu.user),
             sys_cpu: percent(cpu.system),
