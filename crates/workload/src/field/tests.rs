@@ -159,7 +159,10 @@ fn every_row_says_all_that_its_readers_need() {
 
 /// Texts of every notation that any field has, so that each field is given many that it takes.
 fn text() -> impl Strategy<Value = String> {
-    let words = ["none", "0", "1", "sync", "dsync", "linear", "poisson", "null", "crc32c", "random", "a b.csv"];
+    let words = [
+        "none", "0", "1", "sync", "dsync", "linear", "poisson", "null", "crc32c", "random", "a b.csv", "shared",
+        "separate",
+    ];
     let profiles = profile::names().to_vec();
     let size = || {
         (1..5000_u64, prop::sample::select(vec!["", "k", "m", "g", "KiB"])).prop_map(|(n, unit)| format!("{n}{unit}"))

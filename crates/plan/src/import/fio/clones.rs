@@ -70,6 +70,8 @@ impl Clones {
                 one.workload.size = Some(size.min(Bytes::new(end.get().saturating_sub(begin.get()))));
             }
             one.workload.workers = 1;
+            // The first waits, and the others begin with it.
+            one.stonewall &= clone == 0;
             let stop = &mut one.workload.stop;
             stop.bytes = stop.bytes.map(|bytes| Bytes::new(bytes.get() / u64::from(workers)));
             stop.span = stop.span.map(|percent| percent / workers);

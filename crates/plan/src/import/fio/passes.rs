@@ -31,8 +31,8 @@ pub(super) struct Passes {
 enum OddOrder {
     /// A sequence with gaps goes on beyond the end of its part, from another place.
     Shifted,
-    /// Reads and writes each leave gaps, and the first to reach the end ends the pass.
-    Mixed,
+    /// When a sequence with gaps comes to the end of its part depends on what is drawn: its sizes, or reads and writes.
+    Drawn,
     /// The next pass goes on in the middle of the sequence.
     Midway,
 }
@@ -48,11 +48,14 @@ impl Passes {
         // A request that begins in the part may end behind it, where the file goes on.
         let end = whole.map_or(Bytes::ZERO, |whole| whole).max(workload.offset + length);
         let room = end - workload.offset;
-        if workload.sizes.is_some() || length < unit || (is_random && !workload.no_repeat) {
-            return plain;
+        if length < unit {
+            return Self { pass: Bytes::ZERO, ..plain };
         }
         if workload.skip > Bytes::ZERO {
             return plain.with_gaps(workload, room, end);
+        }
+        if workload.sizes.is_some() || (is_random && !workload.no_repeat) {
+            return plain;
         }
         if is_random || whole_pass > room {
             return Self { pass: length.round_down(unit), ..plain };
@@ -62,8 +65,8 @@ impl Passes {
 
     /// The same where each request is followed by a gap, in a file that ends at `end` and so `room` behind the start of the part.
     fn with_gaps(self, workload: &Workload, room: Bytes, end: Bytes) -> Self {
-        if workload.pattern.is_mixed() {
-            return Self { odd: Some(OddOrder::Mixed), ..self };
+        if workload.pattern.is_mixed() || workload.sizes.is_some() {
+            return Self { odd: Some(OddOrder::Drawn), ..self };
         }
         let (block, step) = (self.unit.get(), self.unit.get() + workload.skip.get());
         // So many requests begin in the part and fit into the file.
@@ -90,8 +93,8 @@ impl Passes {
             Some(OddOrder::Shifted) => {
                 "at the end of the range the sequence begins again at its start, in fio as far behind it"
             }
-            Some(OddOrder::Mixed) => {
-                "the job ends with its size; in fio when reads or writes come to the end of the range"
+            Some(OddOrder::Drawn) => {
+                "the job ends with its size; in fio when the first request finds no place in the range"
             }
             Some(OddOrder::Midway) if loops > 1 || reading.option("io_size").is_some() => {
                 "each pass goes on where the one before ended, in fio at the start of the range"
