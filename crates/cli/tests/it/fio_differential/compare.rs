@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::job::{JobText, Section};
 use super::run::{Ran, Request};
 
-/// Options that decide when requests come, and not which.
-const OF_TIMES: [&str; 7] = ["rate_iops", "rate", "thinktime", "thinktime_blocks", "startdelay", "ioengine", "iodepth"];
+/// Options that decide when requests come or how they are counted, and not which.
+const OF_TIMES: [&str; 8] =
+    ["rate_iops", "rate", "thinktime", "thinktime_blocks", "startdelay", "ioengine", "iodepth", "group_reporting"];
 
 /// How many standard deviations two counts may be apart that are drawn alike.
 const DEVIATIONS: f64 = 5.0;
@@ -275,6 +276,9 @@ fn differ(what: &str, passes: u64, theirs: (u64, u64), ours: (u64, u64), found: 
 
 /// Both documents have the same jobs, and ours each key that fio's has.
 fn documents(theirs: &Ran, ours: &Ran, found: &mut Vec<String>) {
+    if ours.announced.values().any(|names| names.contains("group_reporting")) {
+        return;
+    }
     let jobs = |ran: &Ran| ran.json["jobs"].as_array().cloned().unwrap_or_default();
     let (their_jobs, our_jobs) = (jobs(theirs), jobs(ours));
     let names = |jobs: &[Value]| jobs.iter().map(|job| job["jobname"].to_string()).collect::<Vec<_>>();

@@ -69,6 +69,13 @@ pub const DETAILS: &[&str] = &[
     "rw=randread bs=8k ba=4k size=256k",
     "rw=read bs=8k size=4k",
     "rw=read bs=4k size=64k number_ios=5 loops=2",
+    "rw=write bs=4k size=64k numjobs=3 offset_increment=64k",
+    "rw=read bssplit=4k:16k size=10k loops=0",
+    "rw=randwrite bs=4k,8k size=50k offset=4k",
+    "rw=randwrite bs=,8k size=50k norandommap=1 random_distribution=pareto:0.3",
+    "rw=read:12k bssplit=4k:8k:16k size=64k",
+    "rw=rw:8k bs=8k size=128k",
+    "rw=randrw bs=4k size=256k fsync=4",
     "rw=randread bs=4k size=1m number_ios=300 rate_iops=400 ramp_time=500ms",
 ];
 

@@ -52,6 +52,11 @@ fn once_each(reading: &OptionReader, workload: &mut Workload) {
     }
     if is_plain && is_uniform {
         workload.no_repeat = true;
+        if let Some(given) = reading.option("bs").filter(|given| given.text().contains(',')) {
+            reading.tell(given.lost(
+                "every block occurs once; fio may end before, as its random map has blocks of the smallest of all sizes",
+            ));
+        }
         return;
     }
     let asked = ["random_generator", "norandommap"].into_iter().filter(|name| *name == "norandommap" || is_lfsr);

@@ -60,7 +60,10 @@ impl Clones {
         }
         for clone in 0..workers {
             let mut one = job.clone();
-            let begin = job.start_of(clone);
+            // With files of their own fio numbers names upward and offsets downward.
+            // Source: fio 3.33, `init.c`, `add_job`, `subjob_number`.
+            let is_own = self == Self::Apart && job.clone_files.is_some();
+            let begin = job.start_of(if is_own && clone > 0 { workers - clone } else { clone });
             if begin > BYTES_MAX {
                 let given = job.section.option("offset_increment").expect("it is what moves the clones apart");
                 return notices.push(given.bad(format!("clone {clone} would begin beyond 1 EiB; give a smaller one")));

@@ -147,6 +147,9 @@ fn end(reading: &OptionReader, whole: Option<Bytes>, job: &mut ImportedJob) {
     let time = reading.time("runtime", SECOND).filter(|&time| time > Nanos::ZERO);
     let timed = reading.is_on("time_based");
     let loops = reading.count("loops").unwrap_or(1).max(1);
+    if let Some(given) = reading.option("loops").filter(|_| reading.count("loops") == Some(0)) {
+        reading.tell(given.lost("the job runs once; fio does nothing if the size is less than the largest block"));
+    }
     let workers = u64::from(job.workload.workers.max(1));
     let requests = reading.count("number_ios").filter(|&count| count > 0);
     let mut stop = Stop { time, requests: requests.map(|count| count.saturating_mul(loops)), ..Stop::default() };

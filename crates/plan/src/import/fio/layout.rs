@@ -224,6 +224,11 @@ fn begin(place: usize, mut jobs: Vec<ImportedJob>, notices: &mut Vec<Notice>) ->
     notices.extend(late.filter_map(|job| job.section.option("startdelay")).map(|given| {
         given.lost("the delay begins when the jobs before have ended, in fio with the first of all jobs")
     }));
+    for pair in jobs.windows(2).filter(|pair| !pair[0].is_reported_by_group()) {
+        notices.extend(pair[1].section.option("group_reporting").map(|given| {
+            given.lost("the group's figures begin with this job; fio adds them to those of the job before")
+        }));
+    }
     for job in &jobs {
         if let Some(given) = job.section.option("startdelay").filter(|_| job.delay > delay) {
             notices.push(given.lost("the job begins with the concurrent ones"));
