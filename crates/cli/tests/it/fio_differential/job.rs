@@ -23,6 +23,8 @@ pub const DETAILS: &[&str] = &[
     "rw=read:8k bs=16k size=128k",
     "rw=read:16k bs=16k size=128k",
     "rw=read:16k bs=16k size=128k filename=f",
+    "rw=read:8k bs=16k size=128k filename=f",
+    "rw=read:8k bs=16k size=128k filename=f io_size=256k",
     "rw=read:8k bs=16k size=128k io_size=256k",
     "rw=read:4k bs=16k size=100k",
     "rw=read:512k bs=1m size=8m",

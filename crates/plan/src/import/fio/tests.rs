@@ -114,6 +114,33 @@ fn a_job_ends_when_its_size_is_moved_as_often_as_it_loops() {
     }
 }
 
+/// What is moved of a file of 1 MiB. Source: logs of fio 3.33, which the test `fio_differential` of `assay` compares.
+#[test]
+fn a_pass_ends_where_fio_finds_no_place_for_another_request() {
+    for (options, span, moved) in [
+        ("rw=read:8k\nbs=16k\nsize=128k", 136, 96),
+        ("rw=read:16k\nbs=16k\nsize=128k", 128, 64),
+        ("rw=read:8k\nbs=16k\nsize=128k\nio_size=256k", 136, 256),
+        ("rw=read:16k\nbs=16k\nsize=1m", 1024, 1024),
+        ("rw=read\nsize=10k", 12, 12),
+        ("rw=read\nsize=10k\noffset=1016k", 10, 8),
+        ("rw=randread\nsize=10k", 10, 8),
+        ("rw=randread\nsize=10k\nnorandommap", 10, 12),
+        ("rw=read\nsize=64k\nio_size=10k", 64, 12),
+        ("rw=read\nsize=64k\nio_size=100k\nloops=2", 64, 128),
+        ("rw=read\nsize=50%\noffset=75%", 256, 256),
+        ("rw=read\nbs=64k\nsize=33%", 320, 320),
+        ("rw=read\nbs=64k\nsize=100%\noffset=33%", 640, 640),
+    ] {
+        let bench = Bench::default().capacity("x", Bytes::from_mib(1));
+        let import = read(&format!("[a]\nfilename=x\n{options}\n"), &bench);
+        assert!(!import.refused() && import.notices.is_empty(), "{options}: {:?}", import.notices);
+        let job = import.jobs().next().unwrap();
+        let found = [job.workload.size, job.workload.stop.bytes].map(|bytes| bytes.unwrap().get() >> 10);
+        assert_eq!(found, [span, moved], "{options}");
+    }
+}
+
 #[test]
 fn jobs_side_by_side_are_one_step_with_what_they_share() {
     let text = "[global]\nfilename=/dev/x\nioengine=libaio\ndirect=1\nruntime=30\ntime_based\n[Reader]\nrw=randread\ndescription=all day\n\
@@ -153,6 +180,13 @@ fn requests_are_what_they_are_in_fio() {
         ("bsrange=4k-4k", "rw=read bs=4k"),
         ("bsrange=1k-4k", "bssplit=1k/25:2k/25:3k/25:4k/25"),
         ("bssplit=4k/60:64k/40:1m/0", "bssplit=4k/60:64k/40"),
+        ("bssplit=4k/10:8k/20", "bssplit=4k/10:8k/90"),
+        ("bssplit=4k/80:8k/80", "bssplit=4k/80:8k/20"),
+        ("bssplit=4k-16k/30:8k/0", "bssplit=4k/30:8k/70"),
+        ("rw=rw\nbssplit=,8k/50:16k/50\nbs=4k", "bssplit=4k/100,8k/50:16k/50"),
+        ("rw=rw\nbs=8k,", "bssplit=8k/100,4k/100"),
+        ("rw=write\nrate_iops=100,", "rw=write bs=4k iodepth=1 size=1g"),
+        ("rw=rw", "mixed_positions=separate"),
         ("rw=randrw\nrwmixread=70\nrwmixwrite=60", "rwmixread=40"),
         ("rw=randwrite\nba=512\npercentage_random=10,20", "percentage_random=20 blockalign=512"),
         ("rw=randread\nrandom_distribution=zipf", "random_distribution=zipf:1.1"),
@@ -210,6 +244,12 @@ fn what_is_not_honoured_is_told_with_its_line_and_what_follows() {
     for (options, words) in [
         ("verify=crc32c", "3: `verify=crc32c` is not honoured: written data is not verified"),
         ("verify=md5\nverify_fatal", "4: `verify_fatal` is not honoured: it is a detail of `verify`"),
+        ("filename=x\nfilename=y", "fio uses both files by turns"),
+        ("rw=randread\nrandom_distribution=normal", "around the middle"),
+        ("rw=randrw\nfsync=4", "flushes again after each read"),
+        ("number_ios=5\nramp_time=1", "3: `number_ios=5` is not honoured: requests within the ramp time count too"),
+        ("rw=rw:4k", "the job ends with its size"),
+        ("loops=0", "the job runs once"),
         ("rw=read:-8k", "addresses go forward without gaps, not backward"),
         ("rw=randread\nbssplit=512/50:4k/50\nnorandommap=0", "may repeat before all others"),
         ("rate=1250", "less than 1 IOPS"),
@@ -246,6 +286,9 @@ fn what_cannot_be_run_is_refused_with_its_line() {
         ("[a]\nsize=1m\nbs=100\n", "3: `bs`: block size 100 B is not a whole number of 512 B sectors"),
         ("[a]\nsize=1m\niodepth=0\nioengine=libaio\n", "3: `iodepth`: queue depth 0"),
         ("[a]\nsize=1k\n", "2: `size`: the workload would stop before its first request"),
+        ("[a]\nsize=1m\npercentile_list=50:101\n", "3: `percentile_list`: `101` is not a percentile"),
+        ("[a]\nfilename=x\nsize=200%\n", "3: `size`: 200 % of a file cannot be"),
+        ("[a]\nsize=1m\nbssplit=4k/60:8k/60:16k\n", "the shares in `4k/60:8k/60:16k` make 120 %"),
         ("[a]\nsize=1m\ndirect=yes\n", "3: `direct`: `yes` is neither 0 nor 1"),
         ("[a]\nsize=1m\nioengine=libao\n", "did you mean `libaio`?"),
         ("[a]\nsize=1m\nsync=2\n", "use one of none, 0, sync, 1, dsync"),
