@@ -82,7 +82,7 @@ pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJ
         }
         (FioAmount::Percent(_), None, None) => None,
     };
-    let least = job.workload.all_sizes().min().expect("every pattern makes requests");
+    let least = job.workload.all_sizes().min().expect("every pattern makes requests").max(Bytes::new(1));
     job.start = part("offset").unwrap_or(Bytes::ZERO);
     job.increment = part("offset_increment").unwrap_or(Bytes::ZERO);
     // What is a share is moved on to where a request may begin.
@@ -139,7 +139,8 @@ fn file_size(reading: &OptionReader) -> Option<Bytes> {
 }
 
 fn share(whole: Bytes, percent: u32) -> Bytes {
-    Bytes::new((u128::from(whole.get()) * u128::from(percent) / 100) as u64)
+    let part = u128::from(whole.get()) * u128::from(percent) / 100;
+    Bytes::new(u64::try_from(part).unwrap_or(u64::MAX)).min(BYTES_MAX)
 }
 
 /// When the job ends: once it has moved its size as often as it loops, unless it goes by time. `whole` is how long its file is.
@@ -179,7 +180,9 @@ fn end(reading: &OptionReader, whole: Option<Bytes>, job: &mut ImportedJob) {
             (Some(Err(percent)), _) => Err(percent),
             (None, None) => Err(100),
             (io_size, Some(passes)) => Ok(passes.moved(io_size.and_then(Result::ok), loops)),
-            (Some(Ok(limit)), None) => Ok(Bytes::new(limit.get().saturating_mul(loops)).round_up(job.workload.block)),
+            (Some(Ok(limit)), None) => Ok(Bytes::new(limit.get().saturating_mul(loops))
+                .min(BYTES_MAX)
+                .round_up(job.workload.block.max(Bytes::new(1)))),
         };
         match moved {
             Ok(bytes) => stop.bytes = Some(Bytes::new(bytes.get().saturating_mul(workers).min(BYTES_MAX.get()))),

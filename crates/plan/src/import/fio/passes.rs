@@ -6,7 +6,7 @@
 //! Source: fio 3.33, `backend.c`, `do_io` and `keep_running`; `io_u.c`, `get_next_seq_offset`; `filesetup.c`, `setup_files`.
 
 use block::Bytes;
-use workload::Workload;
+use workload::{BYTES_MAX, Workload};
 
 use super::reading::OptionReader;
 
@@ -41,7 +41,8 @@ impl Passes {
     /// Those over `length` bytes of a file that holds `whole`; none where it is made for the job.
     pub(super) fn of(workload: &Workload, length: Bytes, whole: Option<Bytes>) -> Self {
         let is_random = workload.pattern.is_random();
-        let unit = if workload.sizes.is_none() { workload.block } else { Bytes::new(1) };
+        // A block of nothing is told later.
+        let unit = if workload.sizes.is_none() { workload.block.max(Bytes::new(1)) } else { Bytes::new(1) };
         let whole_pass = length.round_up(unit);
         let longest = workload.block_max().min(length);
         let plain = Self { length, reached: length, unit, longest, pass: whole_pass, odd: None };
@@ -109,7 +110,7 @@ impl Passes {
     /// What is moved in so many loops, until `io_size` has been where that is given.
     pub(super) fn moved(&self, io_size: Option<Bytes>, loops: u64) -> Bytes {
         let limit = io_size.unwrap_or(self.length);
-        let all = Bytes::new(limit.get().saturating_mul(loops)).round_up(self.unit).max(self.longest);
+        let all = Bytes::new(limit.get().saturating_mul(loops)).min(BYTES_MAX).round_up(self.unit).max(self.longest);
         let looped = Bytes::new(self.pass.get().saturating_mul(loops)).min(all);
         // More passes follow until no request is left of what is asked for once.
         let left = io_size.and_then(|asked| asked.get().checked_sub(looped.get())?.checked_sub(self.longest.get()));

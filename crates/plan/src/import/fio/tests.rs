@@ -283,6 +283,8 @@ fn what_cannot_be_run_is_refused_with_its_line() {
         ("[a]\nsize=1m\nread_iolog=x\nnumjobs=2\n", "4: `numjobs`: a trace is replayed by one worker"),
         ("[a]\nrw=read\n", "1: the size of job `a`'s file is not given"),
         ("[a]\nsize=1m\nrw=randreed\n", "3: `rw`: `randreed` is not a pattern; did you mean `randread`?"),
+        ("[a]\nsize=1m\nbs=0\n", "3: `bs`: block size 0 B"),
+        ("[a]\nfilename=x\nsize=1m\nbs=0\noffset=0\nrw=read:4k\n", "4: `bs`: block size 0 B"),
         ("[a]\nsize=1m\nbs=100\n", "3: `bs`: block size 100 B is not a whole number of 512 B sectors"),
         ("[a]\nsize=1m\niodepth=0\nioengine=libaio\n", "3: `iodepth`: queue depth 0"),
         ("[a]\nsize=1k\n", "2: `size`: the workload would stop before its first request"),
