@@ -9,6 +9,7 @@ mod exit;
 mod failure;
 mod fingerprint;
 mod fio_line;
+mod fio_logs;
 mod format;
 mod http;
 mod job_file;

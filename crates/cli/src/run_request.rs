@@ -7,7 +7,7 @@ use block::Seed;
 use host::scratch::PLACE;
 use host::{Fence, Scratch};
 use lab::plan::{Plan, Site};
-use lab::{Broken, Checked, Outcome, Progress, RunRecord, Session, Show, Tracker, now_ms};
+use lab::{Broken, Checked, Observers, Outcome, Progress, RunRecord, Session, Show, Tracker, now_ms};
 use store::{NewRun, RunId, Store};
 use trial::{Cleanup, TrialError, procedure};
 
@@ -101,6 +101,19 @@ impl RunRequest {
     /// # Errors
     /// Why it did not come to its end.
     pub fn carry_out(&self, record: RunRecord, opened: &mut OpenedTarget) -> Result<(), Box<Broken>> {
+        self.carry_out_observed(record, opened, &Observers::new())
+    }
+
+    /// The same where these hear of the requests that are measured.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn carry_out_observed(
+        &self,
+        record: RunRecord,
+        opened: &mut OpenedTarget,
+        observers: &Observers,
+    ) -> Result<(), Box<Broken>> {
         let (run, plan) = (record.id(), self.plan());
         let teller = record.store().teller(run);
         let is_whole = record.kept().is_ok_and(|kept| kept.is_empty());
@@ -122,7 +135,10 @@ impl RunRequest {
         let tracker = Tracker::new(&progress, shows.chain(crier.iter().map(|one| one as &dyn Show)).collect());
         let fenced = fence(opened, plan);
         let (subject, is_real) = (opened.subject.as_mut(), opened.real);
-        let session = || Session::of(record, &self.checked, self.seed, &tracker)?.carry_out(subject, is_real);
+        let session = || {
+            let session = Session::of(record, &self.checked, self.seed, &tracker)?;
+            session.observed_by(observers.clone()).carry_out(subject, is_real)
+        };
         let done = match fenced {
             Ok((fence, _gathered)) => fence.around(session),
             Err(error) => Err(error.into()),

@@ -3,6 +3,8 @@
 use block::Seed;
 use workload::Workload;
 
+use crate::Observer;
+
 /// One of several workloads that run side by side on one drive or target.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'w> {
@@ -13,4 +15,6 @@ pub struct Job<'w> {
     /// The seed of its random choices. To split it by the job's name keeps one job's requests as they are when
     /// another is added.
     pub seed: Seed,
+    /// Who hears of its requests, if anybody does.
+    pub observer: Option<&'w dyn Observer>,
 }

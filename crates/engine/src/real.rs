@@ -63,7 +63,7 @@ pub fn run_real(
     seed: Seed,
     watch: &(dyn Fn(RealProgress) + Sync),
 ) -> Result<Measurement, RealError> {
-    let jobs = [Job { name: "", workload, seed }];
+    let jobs = [Job { name: "", workload, seed, observer: None }];
     let mut measured = run_real_together(target, &jobs, watch)?;
     Ok(measured.pop().expect("every job is measured"))
 }
@@ -110,7 +110,7 @@ pub fn run_real_apart(
     for (target, job) in placed().filter(|(_, job)| job.workload.changes_data()) {
         target.begin_writing(job.workload.span(target.capacity())?);
     }
-    let shared: Vec<SharedRun> = placed().map(|(target, job)| SharedRun::new(target, job.workload, job.seed)).collect();
+    let shared: Vec<SharedRun> = placed().map(|(target, job)| SharedRun::new(target, job)).collect();
     let (start, end) = (Gate::default(), Gate::default());
     let run = RealRun { jobs, shared: &shared, start: &start, end: &end, watch };
     let counts = thread::scope(|scope| {

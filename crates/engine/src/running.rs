@@ -6,7 +6,7 @@ use workload::{Invalid, Stream, ZoneStep};
 
 use crate::pace::Pace;
 use crate::zone_traffic::ZoneTraffic;
-use crate::{Clock, Job, Measurement};
+use crate::{Clock, Completed, Job, Measurement, Observer};
 
 /// How many requests of a worker are made ahead, so that the drive can have its tables at hand.
 const AHEAD: usize = 32;
@@ -28,7 +28,7 @@ pub(crate) struct InFlight {
     pub request: Request,
 }
 
-pub(crate) struct RunningJobs {
+pub(crate) struct RunningJobs<'r> {
     pub workers: Vec<VirtualWorker>,
     /// Completions before this are not counted.
     counted_from: Nanos,
@@ -40,15 +40,16 @@ pub(crate) struct RunningJobs {
     is_open: bool,
     pub bytes_left: u64,
     pub in_flight: u64,
+    observer: Option<&'r dyn Observer>,
     pub measurement: Measurement,
     /// Where the job ended; none for the last, which ends with the run.
     pub rest: Option<FinalState>,
 }
 
-impl RunningJobs {
+impl<'r> RunningJobs<'r> {
     /// A job that begins at `began` and has no workers yet.
-    pub fn new(job: &Job, began: Nanos) -> Self {
-        let Job { workload, seed, .. } = *job;
+    pub fn new(job: &Job<'r>, began: Nanos) -> Self {
+        let Job { workload, seed, observer, .. } = *job;
         let counted_from = began + workload.ramp;
         Self {
             workers: Vec::with_capacity(workload.workers as usize),
@@ -58,6 +59,7 @@ impl RunningJobs {
             is_open: workload.counts_from_arrival(),
             bytes_left: workload.stop.bytes.map_or(u64::MAX, |bytes| bytes.get()),
             in_flight: 0,
+            observer,
             measurement: Measurement::new(workload.clone(), seed, Clock::Virtual),
             rest: None,
         }
@@ -143,7 +145,7 @@ impl RunningJobs {
     /// Counts what was completed at `at`.
     #[inline]
     pub fn finish(&mut self, at: Nanos, flight: &InFlight) {
-        let InFlight { since, submitted, request, .. } = *flight;
+        let InFlight { since, submitted, request, owner } = *flight;
         assert!(at >= since, "completed at {at}, before it was submitted at {since}");
         self.in_flight -= 1;
         if at > self.counted_from && !self.ended {
@@ -154,6 +156,11 @@ impl RunningJobs {
             self.measurement.elapsed = at - self.counted_from;
             if self.is_open {
                 self.measurement.record_service(request.op, at - submitted);
+            }
+            if let Some(observer) = self.observer {
+                let (latency, service) = (at - since, at - submitted);
+                let at = at - self.counted_from;
+                observer.completed(owner.worker, &Completed { at, request, latency, service });
             }
         }
     }

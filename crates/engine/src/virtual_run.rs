@@ -23,7 +23,7 @@ use crate::{Job, Measurement, OnError, Record};
 /// # Errors
 /// If the workload does not fit the drive or completes nothing, or the drive is too worn to take what is written.
 pub fn run_virtual(drive: &mut dyn Drive, workload: &Workload, seed: Seed) -> Result<Measurement, VirtualError> {
-    let jobs = [Job { name: "", workload, seed }];
+    let jobs = [Job { name: "", workload, seed, observer: None }];
     let mut measured = run_virtual_together(drive, &jobs, OnError::Stop)?;
     Ok(measured.pop().expect("every job is measured"))
 }
@@ -106,8 +106,8 @@ pub fn run_virtual_recorded(
     measured
 }
 
-struct VirtualRun {
-    jobs: Vec<RunningJobs>,
+struct VirtualRun<'r> {
+    jobs: Vec<RunningJobs<'r>>,
     /// What each tag is doing.
     flights: Vec<InFlight>,
     began: Nanos,
@@ -122,9 +122,9 @@ struct VirtualRun {
     failure: Option<(u32, Request, Status)>,
 }
 
-impl VirtualRun {
+impl<'r> VirtualRun<'r> {
     /// All jobs, before their first request.
-    fn new(drive: &dyn Drive, jobs: &[Job], on_error: OnError) -> Result<Self, VirtualError> {
+    fn new(drive: &dyn Drive, jobs: &[Job<'r>], on_error: OnError) -> Result<Self, VirtualError> {
         let began = drive.now();
         let capacity = drive.shape().capacity;
         let mut flights = Vec::new();
@@ -409,7 +409,7 @@ mod tests {
     fn a_request_that_fails_ends_the_run_or_is_counted_apart() {
         let stop = Stop::after_requests(700);
         let workload = Workload { pattern: Pattern::RandRead, stop, ..Workload::default() };
-        let jobs = [Job { name: "reader", workload: &workload, seed: Seed::new(1) }];
+        let jobs = [Job { name: "reader", workload: &workload, seed: Seed::new(1), observer: None }];
         let mut drive = Failing(Steady::new(1));
         let error = run_virtual_together(&mut drive, &jobs, OnError::Stop).unwrap_err();
         assert_eq!(drive.counters().requests[0], 7, "nothing follows the one that failed");

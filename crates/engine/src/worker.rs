@@ -18,7 +18,9 @@ use crate::part::Part;
 use crate::real::uring_error;
 use crate::threads::Threads;
 use crate::uring::{Ring, Setup, SetupError, UringCompletion};
-use crate::{Clock, Cpu, Handover, Measurement, Method, Missing, RealError, SubmissionTimes, Target};
+use crate::{
+    Clock, Completed, Cpu, Handover, Job, Measurement, Method, Missing, Observer, RealError, SubmissionTimes, Target,
+};
 
 /// The longest that a worker sleeps before it looks whether the run has been given up.
 const NAP: Duration = Duration::from_millis(250);
@@ -33,6 +35,7 @@ pub(crate) struct SharedRun<'r> {
     pub recorded_as: Option<usize>,
     pub workload: &'r Workload,
     pub seed: Seed,
+    observer: Option<&'r dyn Observer>,
     /// Completions up to here are not counted.
     pub counted_from: Nanos,
     /// Nothing is submitted from here on.
@@ -52,12 +55,14 @@ pub(crate) struct SharedRun<'r> {
 }
 
 impl<'r> SharedRun<'r> {
-    pub fn new(target: &'r Target, workload: &'r Workload, seed: Seed) -> Self {
+    pub fn new(target: &'r Target, job: &Job<'r>) -> Self {
+        let Job { workload, seed, observer, .. } = *job;
         Self {
             target,
             recorded_as: target.record().map(|record| record.begin(1)),
             workload,
             seed,
+            observer,
             counted_from: workload.ramp,
             deadline: workload.stop.time.map_or(Nanos::MAX, |time| workload.ramp + time),
             ended: AtomicU64::new(u64::MAX),
@@ -151,6 +156,7 @@ impl SubmissionQueue<'_> {
 /// One worker with its own queue and its own part of the measurement.
 pub(crate) struct Worker<'r> {
     shared: &'r SharedRun<'r>,
+    index: u32,
     queue: SubmissionQueue<'r>,
     stream: Stream,
     /// The request that is made next, where it had to be looked at before it could be submitted.
@@ -199,6 +205,7 @@ impl<'r> Worker<'r> {
         }
         Ok(Self {
             shared,
+            index,
             queue,
             stream,
             peeked: None,
@@ -469,8 +476,17 @@ impl<'r> Worker<'r> {
                 self.tell();
             }
             self.measurement.elapsed = now.since(from);
-            if let Some(submitted) = self.submitted.get(done.tag.0 as usize) {
-                self.measurement.record_service(op, now.since(*submitted));
+            let submitted = self.submitted.get(done.tag.0 as usize).copied();
+            if let Some(submitted) = submitted {
+                self.measurement.record_service(op, now.since(submitted));
+            }
+            if let Some(observer) = self.shared.observer {
+                let (latency, service) = (now.since(since), now.since(submitted.unwrap_or(since)));
+                let offset = request.lba.offset();
+                // Its place in its file, where the target is several.
+                let lba = Lba::at(offset - self.shared.target.part_at(offset).start);
+                let request = Request { lba, ..request };
+                observer.completed(self.index, &Completed { at: now.since(from), request, latency, service });
             }
         }
         Ok(())

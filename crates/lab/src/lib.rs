@@ -35,7 +35,7 @@ pub use progress::{Bar, Chart, Course, Last, News, Progress, Show, Snapshot, Spe
 pub use real::Real;
 pub use recall::{plan_of, recall};
 pub use run_record::{Broken, RunRecord, now_ms};
-pub use session::{Session, Silent, Watch};
+pub use session::{Observers, Session, Silent, Watch};
 pub use simulated::Simulated;
 pub use state_cache::StateCache;
 pub use subject::{Keep, LiveCallback, MeasureTask, Part, Repeats, Share, Subject};

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock};
 
 use block::{Bytes, Nanos, Seed};
-use engine::{Clock, Measurement, RealProgress};
+use engine::{Clock, Measurement, Observer, RealProgress};
 use store::{RunId, Store};
 use trial::Trial;
 use workload::Workload;
@@ -56,6 +56,9 @@ impl Watch for Silent {
 /// What is said of a cell whose last repeat ended before its time.
 const INTERRUPTED: &str = "The run was interrupted: the last of these measurements is shorter than requested.";
 
+/// Who hears of the requests of jobs: by the step's place in the plan and the job's among those side by side.
+pub type Observers<'a> = HashMap<(usize, usize), &'a dyn Observer>;
+
 /// A plan being carried out for a run of the store.
 pub struct Session<'a> {
     record: RunRecord<'a>,
@@ -64,6 +67,7 @@ pub struct Session<'a> {
     is_checked: bool,
     seed: Seed,
     watch: &'a dyn Watch,
+    observers: Observers<'a>,
     /// What the store has already: step, cell, repeat.
     have: HashSet<(String, String, u32)>,
     /// The IOPS of those whose precision decides how often they are measured, by step and cell.
@@ -105,8 +109,14 @@ impl<'a> Session<'a> {
         let is_known = !have.is_empty() && plan.steps.iter().any(until);
         let known = if is_known { record.iops()? } else { HashMap::new() };
         let loaded = plan.steps.iter().map(|_| OnceLock::new()).collect();
-        let has_cloned = AtomicBool::new(false);
-        Ok(Self { record, plan, is_checked: false, seed, watch, have, known, loaded, has_cloned })
+        let (observers, has_cloned) = (Observers::new(), AtomicBool::new(false));
+        Ok(Self { record, plan, is_checked: false, seed, watch, observers, have, known, loaded, has_cloned })
+    }
+
+    /// The same where these hear of the requests that are measured.
+    #[must_use]
+    pub fn observed_by(self, observers: Observers<'a>) -> Self {
+        Self { observers, ..self }
     }
 
     /// Carries out the plan on `subject`, if all of it fits there.

@@ -291,7 +291,7 @@ impl Subject for Simulated {
     }
 
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
-        let jobs = [Job { name: "", workload, seed }];
+        let jobs = [Job { name: "", workload, seed, observer: None }];
         let on_error = self.on_error;
         let measured = run_virtual_together(&mut counted(self.change(), workload, share), &jobs, on_error)?;
         let measured = measured.into_iter().next().expect("every job is measured");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use block::{Bytes, Nanos, Seed};
-use engine::{Job, Measurement, RealProgress, Record};
+use engine::{Job, Measurement, Observer, RealProgress, Record};
 use stats::Enough;
 use trial::TrialDevice;
 use workload::{Spare, Workload};
@@ -30,17 +30,20 @@ pub struct MeasureTask<'a> {
     pub enough: Option<Enough>,
     /// The IOPS of each cell in the repeats that the store has already.
     pub known: Vec<Vec<f64>>,
+    /// Who hears of the requests of each cell, if anybody does.
+    pub observers: Vec<Option<&'a dyn Observer>>,
 }
 
 impl<'a> MeasureTask<'a> {
     /// What is run in this repeat.
     pub fn jobs(&self, repeat: u32) -> Vec<Job<'a>> {
-        let job = |cell: &'a Cell| Job {
+        let job = |(place, cell): (usize, &'a Cell)| Job {
             name: cell.job().unwrap_or_default(),
             workload: &cell.workload,
             seed: self.seed.split(&cell.key()).number(u64::from(repeat)),
+            observer: self.observers.get(place).copied().flatten(),
         };
-        self.cells.iter().map(job).collect()
+        self.cells.iter().enumerate().map(job).collect()
     }
 
     /// What a drive draws in this repeat as it happens.

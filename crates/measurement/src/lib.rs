@@ -7,6 +7,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod completed;
 mod failures;
 mod handover;
 mod hardware;
@@ -15,6 +16,7 @@ mod run;
 mod trial;
 mod verified;
 
+pub use completed::{Completed, Observer};
 pub use failures::{Failure, Failures, Missing, OnError};
 pub use handover::{Handover, Method};
 pub use hardware::{DiskUse, SubmissionTimes, TimesSum};

@@ -19,6 +19,7 @@ use workload::Workload;
 
 use super::history::print_summary;
 use crate::failure::Failure;
+use crate::fio_logs::FioRunLogs;
 use crate::job_file::{self, JobFileOptions};
 use crate::power::PowerOptions;
 use crate::recorder::{LoggedJob, Recorder};
@@ -88,6 +89,7 @@ pub fn measure(asked: &JobsRun, import: Import, store: Store) -> Result<JobsResu
     traces.give(&mut plan)?;
     let checked = opened.check(&plan)?;
     let recorder = record(asked, &import, opened.subject.as_mut())?;
+    let logs = FioRunLogs::of(&import, asked.log_dir, &asked.line.name())?;
     let seed = import.of_all.get("randseed").and_then(|seed| seed.parse().ok()).map_or(asked.seed, Seed::new);
     let size = names.iter().map(|(_, size)| *size).sum::<Option<Bytes>>();
     let undertaking = RunRequest { checked, seed, repeats: None, size, direct, metrics: None, live: false };
@@ -95,10 +97,12 @@ pub fn measure(asked: &JobsRun, import: Import, store: Store) -> Result<JobsResu
     let record = undertaking.begin(&store, &opened)?;
     let run = record.id();
     notice(format_args!("Run {run}: {} on {}", plan.title, opened.identity));
-    let done = undertaking.carry_out(record, &mut opened);
+    let done = undertaking.carry_out_observed(record, &mut opened, &logs.observers(&plan, &import));
     recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
+    let outcome = record.recall();
+    logs.write(outcome.as_ref().ok())?;
     done.map_err(|broken| failure(&broken, broken.words(run)))?;
-    Ok(JobsResult { import, outcome: record.recall()?, direct })
+    Ok(JobsResult { import, outcome: outcome?, direct })
 }
 
 /// How a target is used: as the command line says, and as all jobs say alike.

@@ -67,7 +67,7 @@ fn what_is_written_lands_in_the_file_that_lies_there_whatever_carries_it() {
         // Two jobs side by side, each with a file of its own, flushing as they go.
         let jobs = [once(Bytes::ZERO, Bytes::from_kib(1028)), once(MIB.times(3), MIB)];
         let jobs = jobs.map(|workload| Workload { fdatasync: 8, ..workload });
-        let jobs = jobs.each_ref().map(|workload| Job { name: "", workload, seed: Seed::new(3) });
+        let jobs = jobs.each_ref().map(|workload| Job { name: "", workload, seed: Seed::new(3), observer: None });
         let measured = run_real_together(&target, &jobs, &|_| {}).unwrap();
         assert_eq!(measured.iter().map(|one| one.flush.requests).collect::<Vec<_>>(), [32, 32]);
         assert_eq!(written(&folder, "a"), 257);

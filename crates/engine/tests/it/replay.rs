@@ -31,7 +31,7 @@ fn run(workload: &Workload) -> (Measurement, Device) {
 /// Runs `workload` and gives what was submitted as fio's log.
 fn recorded(workload: &Workload) -> (Measurement, Device, String) {
     let (mut drive, record) = (drive(), Record::default());
-    let jobs = [Job { name: "", workload, seed: Seed::new(9) }];
+    let jobs = [Job { name: "", workload, seed: Seed::new(9), observer: None }];
     let measured = run_virtual_recorded(&mut drive, &jobs, OnError::Stop, &record).unwrap();
     (measured.into_iter().next().unwrap(), drive, to_iolog("sim:x25-m", &record.take()))
 }

@@ -31,7 +31,7 @@ fn writer(depth: u32) -> Workload {
 /// As jobs called by their numbers, each with the seed of its own number.
 fn jobs(workloads: &[Workload]) -> Vec<Job<'_>> {
     const NAMES: [&str; 4] = ["a", "b", "c", "d"];
-    let job = |(name, workload)| Job { name, workload, seed: Seed::new(7).split(name) };
+    let job = |(name, workload)| Job { name, workload, seed: Seed::new(7).split(name), observer: None };
     NAMES.into_iter().zip(workloads).map(job).collect()
 }
 
@@ -98,7 +98,7 @@ fn one_seed_tells_one_story() {
 fn a_lone_job_measures_what_its_workload_does() {
     let rate = Arrival { rate: 900, ..Arrival::default() };
     for workload in [reader(3), Workload { workers: 3, ..writer(2) }, Workload { arrival: rate, ..writer(2) }] {
-        let job = Job { name: "alone", workload: &workload, seed: Seed::new(9) };
+        let job = Job { name: "alone", workload: &workload, seed: Seed::new(9), observer: None };
         let among = run_virtual_together(&mut filled(), &[job], OnError::Stop).unwrap();
         assert_eq!(among, [run_virtual(&mut filled(), &workload, Seed::new(9)).unwrap()]);
     }

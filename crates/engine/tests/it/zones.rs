@@ -100,12 +100,12 @@ fn requests_that_know_nothing_of_zones_fail_as_the_drive_has_it() {
     let error = run_virtual(&mut drive(), &random, Seed::new(1)).unwrap_err();
     let said = error.to_string();
     assert!(said.contains("failed: zone "), "{said}");
-    let jobs = [Job { name: "", workload: &random, seed: Seed::new(1) }];
+    let jobs = [Job { name: "", workload: &random, seed: Seed::new(1), observer: None }];
     let error = run_virtual_together(&mut drive(), &jobs, OnError::Count).unwrap_err();
     let said = error.to_string();
     assert!(said.contains("all requests failed") && said.contains("writes: zone invalid write"), "{said}");
     let in_order = Workload { zoned: raw, ..workload(Pattern::Write, 128, 1, Stop::after_requests(400)) };
-    let jobs = [Job { name: "", workload: &in_order, seed: Seed::new(1) }];
+    let jobs = [Job { name: "", workload: &in_order, seed: Seed::new(1), observer: None }];
     let measured = run_virtual_together(&mut drive(), &jobs, OnError::Count).unwrap().remove(0);
     // 40 MiB of each 48 MiB are written.
     assert_eq!((measured.requests(), measured.failures.total()), (336, 64));

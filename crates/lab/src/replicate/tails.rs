@@ -239,7 +239,8 @@ fn take(device: &Device, measure: &Measure, seed: Seed, is_quick: bool, share: f
     let workloads: Vec<Workload> =
         measure.jobs.iter().map(|(_, workload)| timed(workload, measure.shrinks, is_quick, share)).collect();
     let jobs = measure.jobs.iter().zip(&workloads);
-    let jobs: Vec<Job> = jobs.map(|(job, workload)| Job { name: job.0, workload, seed: seed.split(job.0) }).collect();
+    let jobs: Vec<Job> =
+        jobs.map(|(job, workload)| Job { name: job.0, workload, seed: seed.split(job.0), observer: None }).collect();
     let from = clone.now() + workloads[0].ramp;
     let windows = workloads[0].stop.time.map_or(0, |time| time.as_nanos() / WINDOW.as_nanos()) as usize;
     let mut counts = vec![0; windows];

@@ -252,7 +252,8 @@ impl Session<'_> {
         let name = &self.plan.steps[step].name;
         let known = |cell: &Cell| self.known.get(&(name.clone(), cell.key())).cloned().unwrap_or_default();
         let (enough, known) = (measure.repeats.enough(), cells.iter().map(known).collect());
-        MeasureTask { step, name, cells, seed: self.seed.split(name), repeats, enough, known }
+        let observers = (0..cells.len()).map(|cell| self.observers.get(&(step, cell)).copied()).collect();
+        MeasureTask { step, name, cells, seed: self.seed.split(name), repeats, enough, known, observers }
     }
 }
 

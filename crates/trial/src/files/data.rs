@@ -160,7 +160,8 @@ fn refused(error: TargetError) -> TrialError {
 /// If a request fails or nothing is completed.
 pub(super) fn run(placed: &[(&Target, Workload, Seed)]) -> Result<Vec<Measurement>, TrialError> {
     let targets: Vec<&Target> = placed.iter().map(|(target, ..)| *target).collect();
-    let jobs: Vec<Job> = placed.iter().map(|(_, workload, seed)| Job { name: "", workload, seed: *seed }).collect();
+    let jobs: Vec<Job> =
+        placed.iter().map(|(_, workload, seed)| Job { name: "", workload, seed: *seed, observer: None }).collect();
     match run_real_apart(&targets, &jobs, &|_| {}) {
         // It was stopped before anything counted.
         Err(_) if targets.iter().any(|target| target.is_stopped()) => Err(TrialError::Interrupted),

@@ -8,7 +8,7 @@ use super::engine::{self, Engine};
 use super::given::{FioOption, FioSection};
 use super::reading::{FioDirection, OptionReader};
 use super::table::{self, Treatment};
-use super::{World, address, extent, idle, pace, size, trace};
+use super::{FioLogs, World, address, extent, idle, logs, pace, size, trace};
 
 /// A second, in nanoseconds: the unit of times that have none.
 pub(super) const SECOND: f64 = 1e9;
@@ -53,6 +53,8 @@ pub struct ImportedJob {
     pub overwrites: bool,
     /// Where what it submits is to be written, if anywhere.
     pub record: Option<String>,
+    /// What of its requests is to be written where.
+    pub logs: FioLogs,
     /// What the options say that decide nothing of the above, for notices of later steps.
     pub(super) section: FioSection,
     /// Options that make no difference here.
@@ -236,6 +238,7 @@ fn meaning(
         ends_others: reading.is_on("exitall"),
         overwrites: reading.is_on("overwrite"),
         record: reading.option("write_iolog").map(|given| given.text().to_owned()),
+        logs: logs::of(reading, &section.name),
         section: section.clone(),
         workload,
         file,
@@ -248,6 +251,7 @@ fn meaning(
     {
         reading.tell(given.bad(wrong));
     }
+    logs::tell(reading, &job);
     check(reading, &job);
     Some(job)
 }

@@ -52,7 +52,6 @@ const OFF: &[&str] = &["0"];
 /// For what asks for nothing only by being left out.
 const NEVER: &[&str] = &[];
 
-const SERIES: &str = "no log is written; rates and latencies over time are in the store";
 const LATENCIES: &str = "latencies are always measured, at a few nanoseconds a request";
 const PERCENTILES: &str = "the whole histogram is stored, which gives every percentile";
 const APART: &str = "each job has figures of its own, and the clones of a job have theirs together";
@@ -102,6 +101,20 @@ const TAKEN_SELDOM: &[FioOptionSpec] = &[
     known("percentile_list", &[], Honoured),
     known("offset_align", &[], Honoured),
     known("replay_redirect", &[], Honoured),
+    known("write_bw_log", &[], Honoured),
+    known("write_lat_log", &[], Honoured),
+    known("write_iops_log", &[], Honoured),
+    known("write_hist_log", &[], Honoured),
+    known("log_avg_msec", &[], Honoured),
+    known("log_hist_msec", &[], Honoured),
+    known("log_hist_coarseness", &[], Honoured),
+    known("log_max_value", &[], Honoured),
+    known("log_offset", &[], Honoured),
+    known("log_prio", &[], Honoured),
+    known("log_unix_epoch", &[], Honoured),
+    known("per_job_logs", &[], Honoured),
+    known("bwavgtime", &[], Honoured),
+    known("iopsavgtime", &[], Honoured),
 ];
 
 /// What makes no difference here.
@@ -135,22 +148,9 @@ const NATURAL: &[FioOptionSpec] = &[
     known("iomem_align", &["mem_align"], Natural("buffers are assay's own, aligned and kept")),
     known("hugepage-size", &[], Natural("buffers are assay's own, aligned and kept")),
     known("rate_cycle", &["ratecycle"], Natural("requests come when they are due, not on average over a while")),
-    known("log_avg_msec", &[], Natural(SERIES)),
-    known("log_entries", &[], Natural(SERIES)),
-    known("log_hist_msec", &[], Natural(SERIES)),
-    known("log_hist_coarseness", &[], Natural(SERIES)),
-    known("log_max_value", &[], Natural(SERIES)),
-    known("log_offset", &[], Natural(SERIES)),
-    known("log_prio", &[], Natural(SERIES)),
-    known("log_compression", &[], Natural(SERIES)),
-    known("log_compression_cpus", &[], Natural(SERIES)),
-    known("log_store_compressed", &[], Natural(SERIES)),
-    known("log_unix_epoch", &[], Natural(SERIES)),
-    known("log_alternate_epoch", &[], Natural(SERIES)),
-    known("log_alternate_epoch_clock_id", &[], Natural(SERIES)),
-    known("per_job_logs", &[], Natural(SERIES)),
-    known("bwavgtime", &[], Natural(SERIES)),
-    known("iopsavgtime", &[], Natural(SERIES)),
+    known("log_entries", &[], Natural("the memory for logs grows as it is needed")),
+    known("log_compression", &[], Natural("logs are kept as they are until the end")),
+    known("log_compression_cpus", &[], Natural("logs are kept as they are until the end")),
     known("create_serialize", &[], Natural("there is one target, created before anything runs")),
     known("create_on_open", &[], Natural("there is one target, created before anything runs")),
     known("create_fsync", &[], Natural("files are laid out with O_DIRECT")),
@@ -267,10 +267,6 @@ const LOST: &[FioOptionSpec] = &[
         &[],
         Lost(OFF, "no flush at the end is waited for, so what still lies in caches then counts as written"),
     ),
-    known("write_bw_log", &[], Lost(OFF, SERIES)),
-    known("write_lat_log", &[], Lost(OFF, SERIES)),
-    known("write_iops_log", &[], Lost(OFF, SERIES)),
-    known("write_hist_log", &[], Lost(OFF, SERIES)),
     known(
         "steadystate",
         &["ss"],
@@ -282,6 +278,13 @@ const LOST: &[FioOptionSpec] = &[
 const LOST_SELDOM: &[FioOptionSpec] = &[
     known("steadystate_duration", &["ss_dur"], With("steadystate")),
     known("steadystate_ramp_time", &["ss_ramp"], With("steadystate")),
+    known("log_store_compressed", &[], Lost(OFF, "logs are written as text")),
+    known(
+        "log_alternate_epoch",
+        &[],
+        Lost(OFF, "times count from the job's beginning; `log_unix_epoch` has them from 1970"),
+    ),
+    known("log_alternate_epoch_clock_id", &[], With("log_alternate_epoch")),
     known("buffer_pattern", &[], Lost(NEVER, "written data is random, from the run's seed")),
     known("buffer_compress_chunk", &[], Lost(NEVER, "each block compresses as a whole")),
     known("dedupe_mode", &[], With("dedupe_percentage")),

@@ -58,7 +58,7 @@ impl World for Bench {
     }
 }
 
-fn read(text: &str, bench: &Bench) -> Import {
+pub(super) fn read(text: &str, bench: &Bench) -> Import {
     import(Path::new("jobs/a.fio"), text, &[], bench)
 }
 

@@ -20,6 +20,7 @@
 
 mod direction;
 mod disk;
+mod log;
 mod normal;
 mod number;
 mod options;
@@ -33,6 +34,7 @@ use stats::Histogram;
 
 use self::direction::{Direction, Latency, PERCENTILES};
 use self::disk::Disk;
+pub use self::log::WorkerLogs;
 pub use self::normal::normal;
 use self::options::{global, options};
 pub use self::terse::{VERSIONS as TERSE_VERSIONS, terse};
