@@ -11,7 +11,7 @@ pub use page::html;
 use plan::replicate::{Answer, Expect, FigureGroup, GoalVerdict, Replication, Tally, Use};
 pub use text::text;
 
-use crate::number::{percent, significant};
+use crate::number::{count, percent, significant, three};
 
 /// What was published: `9,115`, `about 200`, `≥ 3`, `200 to 300`, `< 100`.
 fn published(answer: &Answer) -> String {
@@ -61,6 +61,38 @@ fn tallied(word: &str, tally: &Tally) -> Option<String> {
     Some(format!("{word}: {} of {} met, median error {median}, largest {worst}.", tally.met, tally.judged))
 }
 
+/// A review in a sentence: how many figures are met, fitted and checked apart, and the one that is furthest off.
+fn summarised(replication: &Replication) -> String {
+    let tally = |usage| Tally::of(replication.all(), usage);
+    let all = tally(None);
+    if all.judged == 0 {
+        return "No figure was measured.".to_owned();
+    }
+    let apart: Vec<String> = [("fitted", Use::Fit), ("checked", Use::Check)]
+        .map(|(word, usage)| (word, tally(Some(usage))))
+        .iter()
+        .filter(|(_, of_use)| of_use.judged > 0)
+        .map(|(word, of_use)| format!("{word} {} of {}", of_use.met, of_use.judged))
+        .collect();
+    let furthest = furthest(replication).map_or_else(String::new, |furthest| format!("; {furthest}"));
+    format!("{} of {} met: {}{furthest}.", all.met, count(all.judged, "figure"), apart.join(", "))
+}
+
+/// The missed figure that is furthest off, by its factor; where none is missed, the one with the largest error.
+fn furthest(replication: &Replication) -> Option<String> {
+    let off = |answer: &Answer| answer.error().map_or(0.0, |error| (1.0 + error).max(f64::MIN_POSITIVE).ln().abs());
+    let missed: Vec<&Answer> = replication.all().filter(|answer| is_missed(answer)).collect();
+    let (word, among) = if missed.is_empty() {
+        let is_value = |answer: &&Answer| matches!(answer.figure.expect, Some(Expect::Value { .. }));
+        ("largest error", replication.all().filter(|answer| answer.is_judged()).filter(is_value).collect())
+    } else {
+        ("worst miss", missed)
+    };
+    let worst = among.into_iter().max_by(|one, other| off(one).total_cmp(&off(other)))?;
+    let (error, measured) = (worst.error()?, three(worst.measured?));
+    Some(format!("{word} {}, {}: {measured}, published {}", signed(error), worst.figure.id, published(worst)))
+}
+
 /// What is said of a group: both tallies, then the verdict with what it asks for.
 fn judged(replication: &Replication, group: usize) -> Vec<String> {
     let tally = |usage| Tally::of(replication.answers_of(group), Some(usage));
@@ -70,8 +102,8 @@ fn judged(replication: &Replication, group: usize) -> Vec<String> {
     said.push(match replication.verdict(group) {
         GoalVerdict::Met => format!("Met: {asked}."),
         GoalVerdict::NotMet => format!("Not met: {asked}."),
-        GoalVerdict::Incomplete(1) => format!("Incomplete: one figure was not measured. Asked for: {asked}."),
-        GoalVerdict::Incomplete(count) => format!("Incomplete: {count} figures were not measured. Asked for: {asked}."),
+        GoalVerdict::Incomplete(1) => format!("Incomplete: one figure was not measured. Required: {asked}."),
+        GoalVerdict::Incomplete(count) => format!("Incomplete: {count} figures were not measured. Required: {asked}."),
         GoalVerdict::NotTried => "Not measured.".to_owned(),
     });
     said
@@ -79,14 +111,14 @@ fn judged(replication: &Replication, group: usize) -> Vec<String> {
 
 /// What a group asks for: `all within 10 %, fitted and checked medians at most 4 %`.
 fn asked(group: &FigureGroup) -> String {
-    let count = group.within.map_or_else(|| "all".to_owned(), |count| count.to_string());
+    let required = group.within.map_or_else(|| "all".to_owned(), |count| count.to_string());
     let figures = if group.tolerance > 0.0 {
-        format!("{count} within {}", percent(group.tolerance))
+        format!("{required} within {}", percent(group.tolerance))
     } else {
-        format!("{count} hold")
+        format!("{required} hold")
     };
     match group.median {
-        Some(median) => format!("{figures}, medians of fitted and of checked at most {}", percent(median)),
+        Some(median) => format!("{figures}, median error at most {}, of fitted and of checked figures", percent(median)),
         None => figures,
     }
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use plan::replicate::{Answer, GoalVerdict, Replication, Series, Use};
 
-use super::{error, grid, judged, limits, notes, published};
+use super::{error, grid, judged, limits, notes, published, summarised};
 use crate::chart::{Point, beside};
 use crate::drawn::figure as drawn;
 use crate::number::{bound, count, three};
@@ -23,6 +23,10 @@ pub fn html(replications: &[Replication], version: &str) -> String {
     let main = html! {
         section #summary aria-labelledby="verdict" {
             h2.hidden #verdict { "Summary" }
+            ul.verdicts { @for replication in replications { li {
+                a href={ "#" (replication.published.review) } { (replication.published.title) }
+                span { (bound(&summarised(replication))) }
+            } } }
             (grid::totals(replications))
             (overview(replications))
             p.trust {
@@ -83,6 +87,7 @@ fn section(replication: &Replication) -> Markup {
     html! {
         section.step id=(published.review) {
             h2 { (published.title) }
+            p.steadiness { (bound(&summarised(replication))) }
             p { (bound(&published.about)) }
             p { (bound(&replication.about)) }
             p.asked { (published.source) }

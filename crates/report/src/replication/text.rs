@@ -2,7 +2,7 @@
 
 use plan::replicate::{Answer, Replication, Series, Use};
 
-use super::{error, is_missed, judged, limits, notes, published};
+use super::{error, is_missed, judged, limits, notes, published, summarised};
 use crate::number::{count, three};
 use crate::summary::wrapped;
 
@@ -22,6 +22,7 @@ pub fn text(replications: &[Replication], width: u16, color: bool) -> String {
 fn review(replication: &Replication, width: u16, color: bool) -> String {
     let published = &replication.published;
     let mut lines: Vec<String> = wrapped(&published.title, width).into_iter().map(|line| bold(line, color)).collect();
+    lines.extend(wrapped(&summarised(replication), width));
     lines.extend(wrapped(&format!("{}. Seed {}.", published.source, replication.seed), width));
     for missing in &replication.missing {
         lines.push(String::new());

@@ -80,6 +80,9 @@ fn the_table_has_published_beside_measured_with_fitted_and_checked_errors_apart(
         line("1024").chars().count() < line("512").chars().count(),
         "the checked column stands right of the fitted:\n{told}"
     );
+    let told_first = told.lines().nth(1).unwrap();
+    assert!(told_first.starts_with("3 of 4 figures met: fitted 1 of 1, checked 2 of 3; worst miss −20 %"), "{told}");
+    assert!(told.replace('\n', " ").contains("worst miss −20 %, r/ratio: 2.40, published ≥ 3."), "{told}");
     assert!(told.contains("Fitted: 1 of 1 met") && told.contains("Checked: 2 of 3 met"), "{told}");
     assert!(told.contains("Incomplete: one figure was not measured."), "{told}");
     assert!(told.contains("Excluded: three times another") && told.contains("Not measured: no database"), "{told}");
@@ -87,6 +90,19 @@ fn the_table_has_published_beside_measured_with_fitted_and_checked_errors_apart(
     assert!(told.contains("Bottleneck host CPU, 98 to 100 % busy: r/a, r/c."), "{told}");
     assert!(told.contains("Bottleneck drives: r/b."), "{told}");
     assert!(text(&[made()], 80, true).contains("\x1b[33m"), "what is missed is coloured");
+}
+
+#[test]
+fn a_review_without_a_miss_names_its_largest_error() {
+    let mut replication = made();
+    replication.answers[0][1][0].measured = Some(3.1);
+    let told = text(&[replication], 200, false).replace('\u{a0}', " ");
+    let first = told.lines().nth(1).unwrap();
+    let expected = "4 of 4 figures met: fitted 1 of 1, checked 3 of 3; largest error −1.3 %, r/read/512: 9,000, published 9,115.";
+    assert_eq!(first, expected);
+    let mut nothing = made();
+    nothing.answers.iter_mut().flatten().flatten().for_each(|answer| answer.measured = None);
+    assert!(text(&[nothing], 200, false).contains("No figure was measured."));
 }
 
 #[test]
@@ -131,6 +147,8 @@ fn a_page_has_a_section_a_chart_and_every_figure() {
         assert!(page.contains(&format!("title=\"{}\"", figure.figure.id)), "{} is in a table", figure.figure.id);
     }
     assert!(page.contains("Writes &lt;new&gt; over worn") && !page.contains("<new>"), "names are no markup");
+    let summary = &page[page.find("id=\"summary\"").unwrap()..page.find("<table").unwrap()].replace('\u{a0}', " ");
+    assert!(summary.contains("3 of 4 figures met: fitted 1 of 1"), "the sentence stands before every table: {summary}");
     assert!(page.contains("assay replicate r --seed 7"));
     assert_eq!(page, html(&[made()], "0.1.0"), "the same gives the same page");
 }
