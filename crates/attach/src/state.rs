@@ -43,7 +43,7 @@ pub enum StateError {
     /// Another version of the program wrote it.
     #[error(
         "{} has format {found}, and this version of assay reads format {FORMAT}; use the version that wrote it, or \
-         remove it to start with a fresh drive",
+         remove it to start with a new drive",
         path.display()
     )]
     Format {
@@ -53,7 +53,7 @@ pub enum StateError {
         found: u32,
     },
     /// It is not as it was written.
-    #[error("{} is damaged: {what}; remove it to start with a fresh drive; the data in --backing is kept", path.display())]
+    #[error("{} is damaged: {what}; remove it to start with a new drive; the data in --backing is kept", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,

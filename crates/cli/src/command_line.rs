@@ -102,7 +102,7 @@ pub enum Command {
     /// Wait for the end of standard input and clean up after a process that was killed
     #[command(hide = true)]
     Aftermath(aftermath::Arguments),
-    /// Check what this machine supports, and how to get what is missing
+    /// Check system requirements, and how to install what is missing
     Doctor(doctor::Arguments),
     /// Show the default of every option and where it is set
     Config(config::Arguments),

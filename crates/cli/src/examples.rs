@@ -22,22 +22,22 @@ pub fn of(command: &str) -> &'static [Example] {
         "run" => &[
             ("assay run sim:x25-m --rw=randread --bs=4k --iodepth=32 --runtime=10s", "random reads"),
             ("assay run ./scratch.bin --size=1g --profile file-server --runtime=5", "an access profile"),
-            ("assay run job.fio sim:x25-m", "a job file of fio's"),
+            ("assay run job.fio sim:x25-m", "a fio job file"),
         ],
         "fio" => &[
             (
                 "assay fio --name=a --filename=scratch.bin --size=8m --rw=randread --runtime=1 --time_based",
-                "what fio prints",
+                "with fio's output",
             ),
             (
                 "assay fio sim:x25-m --name=a --rw=randread --iodepth=32 --runtime=10 --output-format=json",
                 "on a simulated drive",
             ),
         ],
-        "import" => &[("assay import job.fio --output plan.toml", "a plan of a job file")],
+        "import" => &[("assay import job.fio --output plan.toml", "convert a job file into a plan")],
         "replicate" => &[
             ("assay replicate ocaholic-x25m", "reproduce one published review"),
-            ("assay replicate qos --drive optane-p4800x --quick", "how well one drive predicts published latencies"),
+            ("assay replicate qos --drive optane-p4800x --quick", "prediction errors of one drive"),
         ],
         "calibrate" => {
             &[("assay calibrate x25-m --figures small.toml --parameters nand.read=20us..80us", "fit one parameter")]
@@ -50,7 +50,7 @@ pub fn of(command: &str) -> &'static [Example] {
         "profiles" => &[("assay profiles", "all access profiles")],
         "runs" => &[("assay runs", "all runs in the store")],
         "show" => &[
-            ("assay show last", "the latest run, for people"),
+            ("assay show last", "key figures of the latest run"),
             ("assay show 1 --format csv", "every measurement, for spreadsheets"),
             ("assay show last --format markdown", "for an issue or a chat"),
             ("assay show last --format jsonl --output figures.jsonl", "in a file"),
@@ -71,10 +71,11 @@ pub fn of(command: &str) -> &'static [Example] {
             ("assay baseline set main last", "make the latest run the baseline `main`"),
             ("assay baseline export main baseline.json", "a file for a repository"),
         ],
-        "health" => {
-            &[("assay health last", "before and after the latest run"), ("assay health sim:x25-m", "of a drive, now")]
-        }
-        "report" => &[("assay report last --out reports", "the page of the latest run, again")],
+        "health" => &[
+            ("assay health last", "before and after the latest run"),
+            ("assay health sim:x25-m", "health of a drive, now"),
+        ],
+        "report" => &[("assay report last --out reports", "the report of the latest run")],
         "serve" => &[
             ("assay serve", "at http://127.0.0.1:7878/"),
             ("assay serve --listen 127.0.0.1:0 --open", "at a free port, in the browser at once"),
@@ -87,7 +88,7 @@ pub fn of(command: &str) -> &'static [Example] {
         "attached" => &[("assay attached", "attached drives and their activity")],
         "detach" => &[("assay detach /dev/loop0", "detach it")],
         "fault" => &[("assay fault /dev/loop0 delay=50ms every=1000", "delay every thousandth request")],
-        "doctor" => &[("assay doctor", "what this machine supports")],
+        "doctor" => &[("assay doctor", "system requirements")],
         "config" => &[
             ("assay config", "current settings and their origin"),
             ("assay config review", "every option of a review"),

@@ -20,14 +20,14 @@ const GENERAL: [&str; 4] = ["store", "force", "quiet", "verbose"];
 /// What is kept where.
 const FILES: [(&str, &str); 2] = [
     ("~/.config/assay/config.toml", "settings: see assay-config(1)"),
-    ("~/.local/share/assay/results.sqlite", "the store of results"),
+    ("~/.local/share/assay/results.sqlite", "results store"),
 ];
 /// Variables that are no options.
 const VARIABLES: [(&str, &str); 4] = [
-    ("ASSAY_CONFIG", "another file of settings"),
-    ("NO_COLOR", "no colour if it is set"),
-    ("CLICOLOR_FORCE", "colour also where there is no terminal, if it is 1"),
-    ("COLUMNS", "how wide tables may be"),
+    ("ASSAY_CONFIG", "configuration file"),
+    ("NO_COLOR", "disables colours"),
+    ("CLICOLOR_FORCE", "1: colours without a terminal, too"),
+    ("COLUMNS", "maximum width of tables"),
 ];
 
 /// Writes the pages into `folder`, which is made if need be; how many there are.

@@ -80,7 +80,7 @@ fn text(labels: &Labels, snapshot: &Snapshot) -> String {
     let share = if is_over { 1.0 } else { snapshot.share().unwrap_or(0.0) };
     gauge("assay_run_info", "The run.", &own, 1.0);
     gauge("assay_running", "1 while the run is in progress.", &[], f64::from(u8::from(!is_over)));
-    gauge("assay_progress_ratio", "Share of the plan that is done.", &[], share);
+    gauge("assay_progress_ratio", "Progress of the run, from 0 to 1.", &[], share);
     gauge("assay_elapsed_seconds", "Elapsed time of the run.", &[], snapshot.elapsed.as_secs_f64());
     if let Some(left) = snapshot.left().filter(|_| !is_over) {
         gauge("assay_left_seconds", "Estimated time left.", &[], left.as_secs_f64());
@@ -93,7 +93,7 @@ fn text(labels: &Labels, snapshot: &Snapshot) -> String {
     if let Some(last) = &snapshot.last {
         let place = [("step", last.step.as_str()), ("cell", last.cell.as_str())];
         let figures = [
-            ("assay_last_iops", "Requests a second in the last measurement.", last.figure(Metric::Iops)),
+            ("assay_last_iops", "IOPS of the last measurement.", last.figure(Metric::Iops)),
             (
                 "assay_last_bytes_per_second",
                 "Throughput of the last measurement.",

@@ -23,7 +23,7 @@ use crate::terminal::{is_quiet, notice};
 pub struct RunRequest {
     /// The plan, of which it is known that it fits the target.
     pub checked: Checked,
-    /// Seed of all random choices.
+    /// Random seed.
     pub seed: Seed,
     /// Repeats a cell where the command line gave them.
     pub repeats: Option<u32>,

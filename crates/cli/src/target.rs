@@ -38,7 +38,7 @@ pub struct RealOptions {
     #[arg(long, value_name = "0|1", value_parser = number::switch)]
     pub direct: Option<u8>,
 
-    /// Empty the page cache of the target before each run (1) or not (0); matters with --direct=0
+    /// Drop the target's page cache before each run (1) or not (0); matters with --direct=0
     #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = number::switch)]
     pub invalidate: u8,
 
@@ -54,19 +54,19 @@ pub struct RealOptions {
     #[arg(long = "sqthread_poll", visible_alias = "sqthread-poll", value_name = "0|1", num_args = 0..=1, default_missing_value = "1", default_value_t = 0, value_parser = number::switch)]
     pub sqthread_poll: u8,
 
-    /// Requests a submission, at most [default: all that are ready]
+    /// Maximum number of requests per submission [default: all that are ready]
     #[arg(long = "iodepth_batch", visible_aliases = ["iodepth-batch", "iodepth_batch_submit"], value_name = "N", value_parser = number::within::<u32>(1..=65_536))]
     pub iodepth_batch: Option<u32>,
 
-    /// Completions that a wait is for; more than 1 holds completions back
+    /// Minimum number of completions to wait for; more than 1 delays completions
     #[arg(long = "iodepth_batch_complete_min", visible_aliases = ["iodepth-batch-complete-min", "iodepth_batch_complete"], value_name = "N", default_value_t = 1, value_parser = number::within::<u32>(1..=65_536))]
     pub iodepth_batch_complete_min: u32,
 
-    /// Completions taken up at a time, at most [default: all that are there]
+    /// Maximum number of completions to reap at a time [default: all that are available]
     #[arg(long = "iodepth_batch_complete_max", visible_alias = "iodepth-batch-complete-max", value_name = "N", value_parser = number::within::<u32>(1..=65_536))]
     pub iodepth_batch_complete_max: Option<u32>,
 
-    /// How long a run that is over waits without a completion for requests in flight, before it ends without them
+    /// Timeout for requests in flight at the end of a run: after this long without a completion it ends without them
     #[arg(long = "io-timeout", value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
     pub io_timeout: Nanos,
 
@@ -242,7 +242,10 @@ pub fn open_parts(
     create: bool,
 ) -> Result<OpenedTarget, Failure> {
     if let Some((name, _)) = parts.iter().find(|(name, _)| name.starts_with("sim:")) {
-        return Err(Failure::usage(format!("{name} is a simulated drive, which is a target alone; name it alone")));
+        return Err(Failure::usage(format!(
+            "{name} is a simulated drive, which cannot be combined with other targets; \
+            name it alone"
+        )));
     }
     let access = |(name, size): &(&str, Option<Bytes>)| Access {
         submission: options.submission(),

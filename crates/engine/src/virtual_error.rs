@@ -37,9 +37,7 @@ pub enum VirtualError {
     #[error("all requests failed: {words}")]
     AllFailed { words: String },
     /// The drive came to the end of its life.
-    #[error(
-        "the drive reached its end of life and is read-only after {written} of host writes; start with a fresh one"
-    )]
+    #[error("the drive reached its end of life and is read-only after {written} of host writes; start with a new one")]
     WornOut {
         /// What it took from its host in all its life.
         written: Bytes,

@@ -242,7 +242,7 @@ pub(super) fn share(value: &Value) -> Result<f64, Diagnostic> {
     let mut workload = Workload::default();
     setting(Field::Rwmixread, value)?.apply(Field::Rwmixread, &mut workload)?;
     match workload.read_percent {
-        0 => Err(Diagnostic::new("plan::range", value.span(), "0 % can never be met").help("give 1% to 100%")),
+        0 => Err(Diagnostic::new("plan::range", value.span(), "0 % cannot be met").help("give 1% to 100%")),
         percent => Ok(f64::from(percent) / 100.0),
     }
 }

@@ -63,7 +63,7 @@ impl StepKind for Condition {
         let is_none = matches!(self.at_least, Limit::Percent(0) | Limit::Bytes(Bytes::ZERO) | Limit::Time(Nanos::ZERO));
         let least = if is_none { String::new() } else { format!("at least {} and ", self.at_least) };
         let most = self.at_most.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
-        let simulated = if self.construct { "" } else { ", in time also on a simulated drive" };
+        let simulated = if self.construct { "" } else { ", simulated in full" };
         format!("Run in rounds: {}; {until}, {least}at most {most}{simulated}", (say.workloads)(&[&self.workload]))
     }
 }

@@ -357,7 +357,7 @@ impl<'m> Drafts<'m> {
             && other.axes.iter().zip(&draft.axes).all(|(other, mine)| other.matches(mine))
             && other.jobs.iter().map(|job| &job.name).eq(draft.jobs.iter().map(|job| &job.name));
         if other.sound && draft.sound && !alike {
-            let message = format!("step `{}` sweeps other points than this one", other.name);
+            let message = format!("step `{}` sweeps points different from this one's", other.name);
             let mistake = Diagnostic::new("plan::beside", value.span(), message)
                 .label("compared with these")
                 .help(format!("write `same-as = \"{}\"` in place of this step's own sweep", other.name));

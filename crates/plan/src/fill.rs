@@ -64,7 +64,7 @@ impl StepKind for Fill {
     }
 
     fn sentence(&self, _: &Phrases) -> String {
-        let simulated = if self.construct { "" } else { ", written also by a simulated drive" };
+        let simulated = if self.construct { "" } else { ", simulated in full" };
         format!(
             "Fill the active range once sequentially, {} at queue depth {}{simulated}",
             self.block, self.queue_depth

@@ -41,7 +41,7 @@ pub(super) fn read(list: &Value, mistakes: &mut Mistakes) -> Vec<JobDraft> {
         return Vec::new();
     };
     if array.is_empty() {
-        mistakes.push(Diagnostic::new("plan::no-job", list.span(), "a list of no jobs").help(EXAMPLE));
+        mistakes.push(Diagnostic::new("plan::no-job", list.span(), "an empty list of jobs").help(EXAMPLE));
     }
     let mut jobs: Vec<JobDraft> = Vec::new();
     for value in array.iter() {

@@ -61,7 +61,7 @@ impl Measure {
         let point = self.points().next().unwrap_or_default();
         let of = |job| all(&mut self.cells.iter().filter(|cell| cell.job() == Some(job)));
         let jobs: Vec<String> = point.iter().filter_map(Cell::job).map(|job| format!("{job} ({})", of(job))).collect();
-        format!("side by side: {}", jobs.join("; "))
+        format!("concurrently: {}", jobs.join("; "))
     }
 }
 

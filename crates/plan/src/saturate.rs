@@ -69,9 +69,9 @@ impl StepKind for Saturate {
         let idle = self.idle.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let recovery = match self.idle.len() {
             0 => String::new(),
-            _ => format!("; then, after the drive was idle for {idle}, for {} each", told(&self.burst)),
+            _ => format!("; then after {idle} of idle time, up to {} each", told(&self.burst)),
         };
-        format!("Write for {}: {}{recovery}", told(&self.at_most), (say.workloads)(&[&self.workload]))
+        format!("Write up to {}: {}{recovery}", told(&self.at_most), (say.workloads)(&[&self.workload]))
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) fn points(axes: &[Swept]) -> Vec<Vec<(&Axis, &Setting)>> {
 /// Reads the table of a sweep.
 pub(super) fn read(table: &DeTable, span: Range<usize>, mistakes: &mut Mistakes) -> Vec<Swept> {
     if table.is_empty() {
-        mistakes.push(Diagnostic::new("plan::empty-sweep", span, "a sweep over nothing").help(EXAMPLE));
+        mistakes.push(Diagnostic::new("plan::empty-sweep", span, "an empty sweep").help(EXAMPLE));
     }
     let known: Vec<&str> = names().into_iter().chain(PARTS).chain([LOAD]).collect();
     let mut axes = Vec::new();
@@ -120,7 +120,7 @@ fn values(axis: &Axis, list: &Value, mistakes: &mut Mistakes) -> Vec<Setting> {
         return Vec::new();
     };
     if array.is_empty() {
-        mistakes.push(Diagnostic::new("plan::empty-sweep", list.span(), "a sweep over no values").help(EXAMPLE));
+        mistakes.push(Diagnostic::new("plan::empty-sweep", list.span(), "a sweep without values").help(EXAMPLE));
     }
     let mut seen: HashMap<String, Range<usize>> = HashMap::new();
     let mut values = Vec::new();

@@ -316,7 +316,7 @@ fn values(choice: &Choice, list: &Value, mistakes: &mut Mistakes) -> Vec<GivenVa
         return Vec::new();
     };
     if array.is_empty() {
-        mistakes.push(Diagnostic::new("plan::empty-sweep", list.span(), "a sweep over no values"));
+        mistakes.push(Diagnostic::new("plan::empty-sweep", list.span(), "a sweep without values"));
     }
     let mut values: Vec<GivenValue> = Vec::new();
     for value in array.iter() {

@@ -17,7 +17,7 @@ pub(super) fn entries<'a, 't>(table: &'a DeTable<'t>) -> Vec<(&'a str, Range<usi
     entries
 }
 
-/// That a value is of the wrong type; `wanted` says what it should be: `a text in quotes`.
+/// That a value is of the wrong type; `wanted` says what it should be: `a string in quotes`.
 pub(super) fn wrong_type(value: &Value, wanted: &str) -> Diagnostic {
     let found = match value.get_ref() {
         DeValue::String(_) => "a text",
@@ -35,11 +35,11 @@ pub(super) fn wrong_type(value: &Value, wanted: &str) -> Diagnostic {
 pub(super) fn text(value: &Value) -> Result<String, Diagnostic> {
     match value.get_ref() {
         DeValue::String(text) if text.trim().is_empty() => {
-            Err(Diagnostic::new("plan::missing", value.span(), "the text is empty")
+            Err(Diagnostic::new("plan::missing", value.span(), "the string is empty")
                 .help("give a value, or leave the key out"))
         }
         DeValue::String(text) => Ok(text.to_string()),
-        _ => Err(wrong_type(value, "a text in quotes")),
+        _ => Err(wrong_type(value, "a string in quotes")),
     }
 }
 
@@ -62,13 +62,13 @@ pub(super) fn quantity(value: &Value) -> Result<String, Diagnostic> {
         DeValue::String(text) => Ok(text.to_string()),
         DeValue::Integer(number) => Ok(decimal(number)),
         DeValue::Float(number) => {
-            let mistake = wrong_type(value, "a text in quotes or a whole number");
+            let mistake = wrong_type(value, "a string in quotes or a whole number");
             Err(match number.as_str().trim_start_matches(['+', '-']) {
                 "nan" | "inf" => mistake.help("give a whole number, or a number with its unit in quotes"),
                 _ => mistake.help(format!("put it in quotes, followed by its unit: \"{} …\"", number.as_str())),
             })
         }
-        _ => Err(wrong_type(value, "a text in quotes or a whole number")),
+        _ => Err(wrong_type(value, "a string in quotes or a whole number")),
     }
 }
 

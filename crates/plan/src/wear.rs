@@ -27,8 +27,8 @@ impl Wear {
     pub fn finding(self) -> Option<String> {
         (!self.is_whole()).then(|| {
             format!(
-                "Later figures are not of a worn drive: they were measured after {self}. Write the whole capacity \
-                 first, with at-least = \"100%\" and without --quick."
+                "Later figures are not of a conditioned drive: they were measured after {self}. Write the whole \
+                 capacity first, with at-least = \"100%\" and without --quick."
             )
         })
     }

@@ -63,7 +63,7 @@ pub(crate) fn back_matter(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
 fn findings(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
     html! {
         @if outcome.findings.is_empty() {
-            p { "No findings: nothing casts doubt on the measurements." }
+            p { "No findings." }
         } @else {
             ul.all-findings { @for found in &outcome.findings { li { (subject(outcome, parts, found)) (quoting(&found.text)) } } }
         }
@@ -105,17 +105,18 @@ fn conditions(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
                 "Each figure is measured " (prose::times(outcome.plan.repeats)) " unless its step says otherwise. "
                 @if is_simulated(run) {
                     "On a simulated drive each repeat starts from a clone, with an independent seed. After random \
-                     writes each of the first five has a conditioned state of its own, brought about by writing on with \
-                     a seed of its own; further ones share the fifth state. The state before any random write follows \
-                     from the drive alone, so that its ± is the spread over requests."
+                     writes each of the first five starts from an independently conditioned state, reached by further \
+                     random writes with a seed of its own; later ones share the fifth state. Before any random write \
+                     the state is deterministic, and ± is the variance over requests."
                 } @else {
                     "Repeats run one after another on the same target, with independent seeds."
                 }
             }
             dt { "Intervals" } dd {
                 "Mean of the repeats ± 95 % confidence by Student's t over the repeats; shown as a share of the mean. "
-                "In charts and data the ends are the mean times and by e to that share, so that they stay positive. "
-                "A figure wider than ±2 % is marked ▲. A single measurement has no interval, nor has a figure that was the same in every repeat."
+                "In charts and data the bounds are log-symmetric, mean × e^±share, so that they stay positive. "
+                "A figure wider than ±2 % is marked ▲. A single measurement has no interval, nor has a figure that is the same \
+                 in every repeat."
             }
             dt { "Changes" } dd {
                 "The ratio of two means is a change if its 95 % interval, the two relative half-widths added in \
@@ -124,10 +125,11 @@ fn conditions(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
             }
             @if is_simulated(run) && outcome.plan.steps.iter().any(is_constructed) {
                 dt { "States" } dd {
-                    "Filled directly: simulated flash decides where the ordered writes of a fill or a preconditioning go, \
-                     without simulating how long they take. A filled drive is equal to one that was written. Random writes \
-                     of whole pages before a conditioning's rounds are decided likewise, as a random draw of the state that \
-                     they leave; its curve begins behind them. Other drives are written."
+                    "Constructed: on simulated flash the state after a fill, or after the ordered writes of a \
+                     preconditioning, is computed without simulating the timing of the writes. A constructed fill \
+                     equals a simulated one. Random writes before the rounds of a conditioning are constructed likewise, \
+                     as a random draw of the resulting state; its curve begins after them. On other drives all writes \
+                     are simulated."
                 }
             }
             @if outcome.plan.steps.iter().any(|step| matches!(step.action, Action::Purge { .. })) && !is_simulated(run) {

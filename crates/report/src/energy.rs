@@ -77,7 +77,7 @@ fn cell(interval: Option<&Interval>) -> Markup {
         Some(interval) => html! {
             td.number data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)] { (three(interval.mean)) @if let Some(spread) = spread(interval) { " " span.spread { (spread) } } }
         },
-        None => html! { td.number title="Unknown; a finding says why" { span.dash { "–" } } },
+        None => html! { td.number title="Unknown; see the findings" { span.dash { "–" } } },
     }
 }
 

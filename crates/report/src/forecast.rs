@@ -68,7 +68,8 @@ pub fn sentences(forecast: &Forecast) -> Vec<String> {
     }];
     if let Some(host) = forecast.host_time {
         sentences.push(format!(
-            "Times are simulated: this machine takes about {host}. Every repeat runs on a clone of the simulated drive; only fills and conditioning change its state."
+            "Times are simulated; the run takes about {host} on this machine. Every repeat runs on a clone of the \
+             simulated drive; only fills and conditioning change its state."
         ));
     }
     if written.most > block::Bytes::ZERO {

@@ -52,7 +52,7 @@ fn depth(parts: &[MeasuredStep]) -> Option<String> {
         depth if depth * 2 <= deepest => {
             format!("{what} scale up to queue depth {depth}; deeper queues add only latency.")
         }
-        _ => format!("{what} still scale at queue depth {deepest}: the queue depth limits them."),
+        _ => format!("{what} still scale at queue depth {deepest}: limited by queue depth."),
     })
 }
 

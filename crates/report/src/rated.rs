@@ -95,8 +95,8 @@ pub(crate) fn rating(rated: &Rated, row: &KeyFigure) -> Option<(f64, Promise)> {
 
 /// What is to be said where a run kept no record of its drive.
 pub(crate) fn of_today(outcome: &Outcome) -> Option<&'static str> {
-    const TODAY: &str = "The run was kept by an earlier version without its drive's description: this is of the drive as \
-        the program has it now.";
+    const TODAY: &str = "The run was stored by an earlier version without its drive's description; these are the \
+        ratings of the current built-in drive.";
     outcome.drive.as_ref().filter(|drive| drive.is_of_today()).map(|_| TODAY)
 }
 

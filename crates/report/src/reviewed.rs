@@ -70,7 +70,8 @@ impl Reviewed {
             scorecard.rows.iter().filter_map(|row| Some((row.name(), self.find(row)?))).collect();
         html! {
             p.trust #published {
-                "Published: a review's figure for the same request on the drive filled once, and ours as a share of it. "
+                "Published: a review's figure for the same request on the filled drive, and the measured figure as a \
+                 share of it. "
                 "Fitted: a parameter of the model was fitted to it, so agreement is no evidence; checked: no parameter \
                  was. "
                 @for (name, known) in told {

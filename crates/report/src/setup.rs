@@ -55,7 +55,7 @@ fn device(outcome: &Outcome, environment: &Environment) -> Vec<SetupRow> {
         let drive = outcome.drive.as_ref();
         let fact = |name: &str| drive?.fact(name);
         return vec![
-            ("Maker and model", Some(format!("{}, simulated", outcome.run.target_identity))),
+            ("Manufacturer and model", Some(format!("{}, simulated", outcome.run.target_identity))),
             ("Serial number", drive.map(|drive| drive.serial.clone())),
             ("Firmware", drive.map(|drive| drive.firmware.clone())),
             ("Capacity", capacity),
@@ -71,7 +71,7 @@ fn device(outcome: &Outcome, environment: &Environment) -> Vec<SetupRow> {
         rows.push(("Stored on", held));
     }
     rows.extend([
-        ("Maker and model", device.model),
+        ("Manufacturer and model", device.model),
         ("Serial number", device.serial),
         ("Firmware", device.firmware),
         ("Interface", device.transport),

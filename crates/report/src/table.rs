@@ -86,7 +86,7 @@ fn figure_in(state: Option<&str>, figure: &CellFigure, unit: &str) -> Markup {
     let dash = |why: &str| html! { td.number data-state=[state] title=(why) { span.dash { "–" } } };
     match figure {
         CellFigure::NotMeasured => html! { td.number data-state=[state] { span.absent { "not measured" } } },
-        CellFigure::TooFew => dash("Too few requests per repeat to tell this percentile from the maximum"),
+        CellFigure::TooFew => dash("Too few requests per repeat for this percentile"),
         CellFigure::NotGiven => dash("Not defined for this measurement"),
         CellFigure::Measured(interval) => html! {
             td.number.imprecise[interval.is_imprecise()] data-state=[state] title=(exact(interval, unit))

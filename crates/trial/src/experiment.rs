@@ -37,7 +37,7 @@ pub fn procedure(experiment: &dyn Experiment) -> &'static dyn Procedure {
 
 /// One go of a trial, besides where and what.
 pub struct TrialContext<'g> {
-    /// Seed of all random choices.
+    /// Random seed.
     pub seed: Seed,
     /// Hears what is being done now, in a few words for the progress line: `pgbench, 16 clients`.
     pub tell: &'g (dyn Fn(&str) + Sync),

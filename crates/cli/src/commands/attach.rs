@@ -66,7 +66,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = crate::target::speed)]
     speed: f64,
 
-    /// Attach the drive worn: filled sequentially, then overwritten by random writes
+    /// Attach the drive conditioned: filled sequentially, then overwritten by random writes
     #[arg(long)]
     worn: bool,
 
@@ -241,7 +241,8 @@ fn begun(
     }
     if arguments.worn {
         return Err(Failure::usage(format!(
-            "--worn makes a new drive, and {path} has the state of an old one: leave out --worn, remove {path}, or give another --state"
+            "--worn conditions a new drive, and {path} has the state of an existing one: leave out --worn, remove \
+             {path}, or give another --state"
         )));
     }
     let Resumed { drive, is_behind, knows_data } = state.resume(preset, kept.as_deref()).map_err(Failure::usage)?;

@@ -20,8 +20,8 @@ use crate::terminal::say;
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// The drive or rig to fit: a name of `assay drives`, with changes after a `?`; with `--figures qos` several drives,
-    /// which share what is fitted
+    /// The drive or rig to fit: a name of `assay drives`, with changes after a `?`; with `--figures qos` several
+    /// drives, which share the fitted values
     #[arg(value_name = "DRIVE", required = true)]
     drives: Vec<String>,
 
@@ -39,20 +39,21 @@ pub struct Arguments {
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
 
-    /// With `--figures qos`: runs of a tenth of their time; tails are not resolved
+    /// With `--figures qos`: a tenth of the duration; tail percentiles are not resolved
     #[arg(long)]
     quick: bool,
 
-    /// With `--figures qos`: blocks of each flash plane that drives are scaled down to [default: 48 to 96, and 8 GiB at least]
+    /// With `--figures qos`: scale drives down to this many blocks per flash plane [default: 48 to 96, and at least 8
+    /// GiB]
     #[arg(long, value_name = "COUNT", value_parser = number::within::<u32>(16..=1_000_000))]
     blocks: Option<u32>,
 
-    /// The file for the fitted drive, or for the class of what several drives share [default: DRIVE-fitted.toml, of the first
-    /// drive]
+    /// The file for the fitted drive, or for the class with the values that several drives share [default:
+    /// DRIVE-fitted.toml, of the first drive]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Seed of all random choices
+    /// Random seed
     #[arg(long, default_value_t = 1, value_parser = number::seed)]
     seed: u64,
 

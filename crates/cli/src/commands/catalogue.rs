@@ -96,10 +96,10 @@ fn describe(preset: &Preset) -> String {
 const COLUMNS: usize = 42;
 
 /// What the list's columns say.
-const LEGEND: &str = "Fitted: published ratings, latencies and rates that parameters may be fitted to. Checked: those that \
-                      only check them, and the mean of the median factors by which their kinds are off (docs/calibration.md); \
-                      `*`: judged before the drive last changed. `assay drives show NAME` describes one, `assay review \
-                      sim:NAME` reviews it.";
+const LEGEND: &str = "Fitted: number of published ratings, latencies and rates that parameters may be fitted to. \
+    Checked: number of those for validation only, and their median error factor, averaged over kinds \
+    (docs/calibration.md); `*`: determined before the drive last changed. `assay drives show NAME` describes one, \
+    `assay review sim:NAME` reviews it.";
 
 /// The beginning of a line of the list.
 fn row(name: &str, fitted: &str, checked: &str) -> String {
@@ -131,22 +131,22 @@ fn predictions(preset: &Preset) -> Vec<(&'static str, String)> {
     };
     let Some(record) = qos::kept(&preset.name) else {
         let points: usize = figures.of_drive(drive).map(|(_, group)| group.points.len()).sum();
-        let how = format!("`assay replicate qos --drive {}` judges it", preset.name);
-        said.push(("figures", format!("{points} published of its latency and rates; {how}")));
+        let how = format!("`assay replicate qos --drive {}` compares them", preset.name);
+        said.push(("figures", format!("{points} published latencies and rates; {how}")));
         return said;
     };
-    for (usage, word) in [(Use::Fit, "may be fitted to"), (Use::Check, "only check")] {
+    for (usage, word) in [(Use::Fit, "for fitting"), (Use::Check, "for validation")] {
         let kind = |(kind, found): (qos::Kind, qos::KindRecord)| {
             format!("{} ×{:.2} ({})", kind.title(), found.factor, found.points)
         };
         let kinds: Vec<String> = record.kinds(usage).map(kind).collect();
         if !kinds.is_empty() {
             let points = record.points(usage);
-            said.push(("figures", format!("{points} that {word}, with the median factor off: {}", kinds.join(", "))));
+            said.push(("figures", format!("{points} {word}; median error factors (points): {}", kinds.join(", "))));
         }
     }
     if record.digest != qos::digest(preset) {
-        said.push(("figures", "those were judged before the drive last changed".to_owned()));
+        said.push(("figures", "determined before the drive last changed".to_owned()));
     }
     said
 }

@@ -39,7 +39,7 @@ pub struct JobsRun<'a> {
     pub real: &'a RealOptions,
     /// How its power is metered.
     pub power: &'a PowerOptions,
-    /// Seed of all random choices, where the jobs give none.
+    /// Random seed, where the jobs give none.
     pub seed: Seed,
     /// Where to write what is submitted, if it is to be kept.
     pub record: Option<&'a Path>,

@@ -21,7 +21,7 @@ pub fn run(path: &Path) -> Result<(), Failure> {
     say(&format!(
         "assay {} benchmarks storage drives.\n\n{situation} Next:\n\n{lines}{}{}",
         env!("CARGO_PKG_VERSION"),
-        line("assay doctor", "what this machine supports"),
+        line("assay doctor", "system requirements"),
         line("assay help", "all commands, with examples"),
     ))
 }

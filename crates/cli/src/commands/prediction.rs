@@ -39,15 +39,15 @@ pub struct Options {
     #[arg(long, value_name = "SIM")]
     on: Option<String>,
 
-    /// With `qos`: runs of a tenth of their time; tails are not resolved
+    /// With `qos`: a tenth of the duration; tail percentiles are not resolved
     #[arg(long)]
     quick: bool,
 
-    /// With `qos`: blocks of each flash plane that drives are scaled down to [default: 48 to 96, and 8 GiB at least]
+    /// With `qos`: scale drives down to this many blocks per flash plane [default: 48 to 96, and at least 8 GiB]
     #[arg(long, value_name = "COUNT", value_parser = number::within::<u32>(16..=1_000_000))]
     blocks: Option<u32>,
 
-    /// With `qos`: keep up to this much of the states of drives that were written at random, for the next time; 0 for none [default: 2GiB,
+    /// With `qos`: cache up to this much of conditioned drive states for later runs; 0 for none [default: 2GiB,
     /// in $XDG_CACHE_HOME/assay/states]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     state_cache: Option<Bytes>,

@@ -20,7 +20,7 @@ use crate::terminal::{say, width};
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = known())]
 pub struct Arguments {
-    /// The reviews to repeat: names, or files of figures [default: all that are built in]; `qos` alone for the published
+    /// The reviews to reproduce: names, or files of figures [default: all built-in ones]; `qos` alone for the published
     /// latencies and rates of single drives
     #[arg(value_name = "REVIEW")]
     reviews: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 
-    /// Seed of all random choices
+    /// Random seed
     #[arg(long, default_value_t = 1, value_parser = number::seed)]
     seed: u64,
 
@@ -45,7 +45,7 @@ pub struct Arguments {
 fn known() -> String {
     let names = catalog::names().join(", ");
     format!(
-        "Reviews: {names}, or the file of a review's figures (docs/calibration.md). Beside them: {}.",
+        "Reviews: {names}, or the file of a review's figures (docs/calibration.md). In addition: {}.",
         prediction::NAME
     )
 }

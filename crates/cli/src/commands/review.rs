@@ -55,7 +55,7 @@ pub struct Arguments {
     #[arg(long, value_parser = number::within::<u32>(1..=1000))]
     repeats: Option<u32>,
 
-    /// Seed of all random choices
+    /// Random seed
     #[arg(long, default_value_t = 1, value_parser = number::seed)]
     seed: u64,
 

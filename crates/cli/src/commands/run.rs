@@ -67,7 +67,7 @@ pub struct Arguments {
     #[command(flatten)]
     pub record: Record,
 
-    /// Seed of all random choices
+    /// Random seed
     #[arg(long, visible_alias = "randseed", default_value_t = 1, value_parser = number::seed)]
     pub seed: u64,
 
@@ -283,7 +283,7 @@ pub fn document(
         .iter()
         .flat_map(|step| &step.points)
         .find_map(|point| point.measurements().next())
-        .ok_or_else(|| Failure::failed(format!("run {run} measured nothing; `assay show {run}` tells why")))?;
+        .ok_or_else(|| Failure::failed(format!("run {run} measured nothing; `assay show {run}` shows why")))?;
     let findings: Vec<String> = outcome.findings.iter().map(|finding| finding.text.clone()).collect();
     let single = Single {
         name,

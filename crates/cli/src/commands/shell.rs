@@ -11,14 +11,14 @@ use crate::terminal::say;
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "The script calls assay itself, so it stays up to date as long as the shell finds assay.")]
 pub struct Completions {
-    /// The shell that is to complete
+    /// The shell
     shell: Shell,
 }
 
 /// Where manual pages go.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Manual {
-    /// The folder, made if it is not there
+    /// The folder, created if missing
     folder: PathBuf,
 }
 

@@ -45,7 +45,7 @@ pub fn draw(frame: &mut Frame, snapshot: &Snapshot, moment: &ViewFrame) {
     drawing.section(frame, right, "drive".to_owned(), &drawing.drive());
     let [left, _, right] = halves(charts);
     let (cells, steps) = if right.is_empty() { (left, right) } else { (right, left) };
-    drawing.section(frame, steps, "steps, each from 0".to_owned(), &drawing.steps(steps));
+    drawing.section(frame, steps, "steps, axes from 0".to_owned(), &drawing.steps(steps));
     drawing.section(frame, cells, drawing.cells_title(), &drawing.cells(cells));
     let title = format!("findings: {}", snapshot.findings.len());
     drawing.section(frame, doubts, title, &drawing.doubts(doubts));
@@ -84,7 +84,7 @@ impl Drawing<'_> {
         };
         let share = self.snapshot.share().unwrap_or(0.0);
         let gone = HumanDuration(*elapsed);
-        let words = format!(" {:>3.0} %  {gone} gone, {left}", (share * 100.0).floor());
+        let words = format!(" {:>3.0} %  {gone} elapsed, {left}", (share * 100.0).floor());
         let room = usize::from(area.width).saturating_sub(words.chars().count()).min(40);
         let full = (share * room as f64) as usize;
         let bar = "━".repeat(full) + &"╌".repeat(room - full);
@@ -302,7 +302,7 @@ mod tests {
         let text = shown(&run().0, None, 80, 24);
         for part in [
             "Run 7: A drive review on Intel X25-M",
-            " 40 %  30 seconds gone, 45 seconds left",
+            " 40 %  30 seconds elapsed, 45 seconds left",
             "Random reads by queue depth · 3 measurements",
             "── last measurement",
             "400 IOPS, 1.6 MB/s",
@@ -312,7 +312,7 @@ mod tests {
             "written 24 MiB",
             "write amplification 1.50",
             "15 blocks erased",
-            "── steps, each from 0",
+            "── steps, axes from 0",
             "▄█ 200 → 400",
             "── read, IOPS",
             "iodepth=1  200 ██",

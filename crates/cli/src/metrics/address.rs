@@ -25,7 +25,7 @@ pub enum HostNames {
 pub fn answer(listener: Arc<TcpListener>, names: HostNames, text: impl Fn() -> String + Send + Sync + 'static) {
     std::thread::spawn(move || {
         if let Err(error) = http::serve(&listener, LIMITS, None, move |asked| response(asked, names, &text)) {
-            notice(format_args!("metrics are not told: {error}; the run goes on"));
+            notice(format_args!("metrics cannot be served: {error}; the run continues"));
         }
     });
 }

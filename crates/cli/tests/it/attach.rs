@@ -72,7 +72,7 @@ fn a_drive_goes_on_as_it_was_detached_and_no_other_in_its_place() {
     let refuses = |drive, more: &[&str]| place.refuses(&[&["attach", drive], more].concat());
     let state = format!("{backing}.state");
     let said = refuses(DRIVE, &["--backing", &backing, "--worn"]);
-    assert!(said.contains("--worn makes a new drive") && said.contains(&state), "{said}");
+    assert!(said.contains("--worn conditions a new drive") && said.contains(&state), "{said}");
     let said = refuses("x25-m?capacity.user=2GiB", &["--backing", &backing]);
     assert!(said.contains(&format!("is the state of {DRIVE}, not of x25-m?capacity.user=2GiB")), "{said}");
     let mut bytes = fs::read(&state).unwrap();

@@ -24,7 +24,7 @@ fn a_review_of_a_simulated_drive_prints_a_summary_writes_a_report_and_keeps_all(
     // The plan calls some of its steps so, whatever the state in which they find the drive.
     let said = output.to_lowercase().replace("\nworn-", "\n");
     assert!(!said.contains("worn") && output.contains("Briefly written"), "{output}");
-    assert!(html.contains("Later figures are not of a worn drive"), "the wear was too short to be one");
+    assert!(html.contains("Later figures are not of a conditioned drive"), "the wear was too short to be one");
     assert!(place.succeeds(&["runs"]).contains("review (quick)"));
     assert_eq!(
         place.succeeds(&["show", "last"]),

@@ -142,7 +142,7 @@ fn with_a_token_only_those_who_know_it_are_let_in() {
     assert_eq!(served.link, format!("http://{}/?token={token}", served.host));
     let stranger = served.get("/");
     assert!(stranger.status == 401 && !stranger.body.contains("results.sqlite"), "{stranger:?}");
-    assert!(stranger.body.contains("A token is needed") && stranger.body.contains("name=\"token\""));
+    assert!(stranger.body.contains("Access token required") && stranger.body.contains("name=\"token\""));
     let wrong = served.get("/?token=a-token-of-20-letterz");
     assert!(wrong.status == 401 && wrong.body.contains("Wrong token"), "{wrong:?}");
     assert_eq!(served.ask("/", &[&format!("Authorization: Bearer {token}")]).status, 200);

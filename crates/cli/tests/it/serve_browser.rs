@@ -94,7 +94,7 @@ fn with_a_token_a_browser_is_let_in_once_and_for_all() {
     let place = Place::new();
     let served = Served::new(&place, &["--token", "a-token-of-20-letters"]);
     browser.go(&served.url("/"));
-    assert_eq!(browser.ask("document.querySelector('h1').textContent"), "A token is needed");
+    assert_eq!(browser.ask("document.querySelector('h1').textContent"), "Access token required");
     browser.ask("document.querySelector('#token').value = 'a-token-of-20-letters'");
     browser.ask("document.querySelector('form.token button').click()");
     browser.until("document.querySelector('h1').textContent === 'Runs'", "the list");

@@ -265,7 +265,7 @@ impl Preset {
             Spec::Pcm(spec) => spec.facts(),
             Spec::Hybrid(spec) => spec.facts(),
         };
-        facts.extend(self.host_fact().map(|fact| ("measured in", fact)));
+        facts.extend(self.host_fact().map(|fact| ("host", fact)));
         facts.extend((self.specimen > 1).then(|| ("specimen", format!("{} of this model", self.specimen))));
         facts.extend(self.rated.facts().map(|fact| ("rated", fact)));
         facts
@@ -311,8 +311,9 @@ impl Preset {
     /// The host in words, if the drive has one.
     fn host_fact(&self) -> Option<String> {
         let host = self.host().ok()??;
+        let facts = host.facts().into_iter().skip_while(|(label, _)| *label != "host");
         let words: Vec<String> =
-            host.facts().into_iter().skip(1).map(|(label, fact)| format!("{label} {fact}")).collect();
+            facts.map(|(label, fact)| if label == "host" { fact } else { format!("{label} {fact}") }).collect();
         Some(words.join("; "))
     }
 

@@ -379,7 +379,7 @@ fn a_drive_is_measured_in_the_host_that_its_file_names() {
         Preset::find("990-pro?rig.host=nvme-host").map(|named| Preset { name: hosted.name.clone(), ..named }).unwrap()
     );
     assert!(
-        hosted.facts().iter().any(|(label, fact)| *label == "measured in" && fact.contains("8 CPUs")),
+        hosted.facts().iter().any(|(label, fact)| *label == "host" && fact.contains("8 CPUs")),
         "{:?}",
         hosted.facts()
     );

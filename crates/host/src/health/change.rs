@@ -6,7 +6,7 @@ use super::Health;
 ///
 /// Source: NVM Express Base Specification 1.4, figure 194 "SMART / Health Information Log Page".
 const WARNINGS: [&str; 6] = [
-    "the spare space is below its threshold",
+    "the available spare is below its threshold",
     "the temperature is beyond its threshold",
     "the reliability is degraded by media or internal errors",
     "it is read-only",
@@ -88,7 +88,7 @@ fn spare(before: Option<&Health>, after: &Health) -> Option<String> {
     let was = was.filter(|was| *was != spare).map_or_else(String::new, |was| format!(", {was} % before the run"));
     (spare < threshold).then(|| {
         format!(
-            "The drive's spare space is at {spare} %{was}, below its own threshold of {threshold} %: the drive nears \
+            "The drive's available spare is {spare} %{was}, below its threshold of {threshold} %: the drive is near \
              its end of life."
         )
     })

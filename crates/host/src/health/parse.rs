@@ -21,7 +21,7 @@ const DATA_UNIT: u64 = 512_000;
 pub fn of_smartctl(text: &str, device: &str) -> HealthReading {
     let Ok(document) = serde_json::from_str::<Value>(text) else {
         return HealthReading::Missing(format!(
-            "what smartctl printed of {device} is not JSON; it takes smartctl 7.0 or newer: `smartctl --version`"
+            "the output of smartctl for {device} is not JSON; smartctl 7.0 or newer is required: `smartctl --version`"
         ));
     };
     let mut health = Health { source: source(&document, device), ..Health::default() };
@@ -81,7 +81,10 @@ fn why_nothing(document: &Value, device: &str) -> String {
     let words = words.join("; ");
     let failed = number(document, "/smartctl/exit_status").is_some_and(|status| status & NOTHING_READ != 0);
     if words.contains("Permission denied") {
-        return format!("smartctl may not read {device}: {words}; run assay as root, or give its group the right");
+        return format!(
+            "smartctl has no permission to read {device}: {words}; run assay as root, or as a member of \
+            the device's group"
+        );
     }
     match (words.is_empty(), failed) {
         (false, _) => format!("smartctl cannot read the health of {device}: {words}"),

@@ -32,7 +32,7 @@ const FIGURES: [(&str, &str, Figure); 11] = [
     ("Host reads", "host_read_bytes", Figure::Data(|health| health.host_read)),
     ("Flash writes", "flash_written_bytes", Figure::Data(|health| health.flash_written)),
     ("Write amplification", "write_amplification", Figure::Real(|health| health.write_amplification, "")),
-    ("Rated life used", "wear_percent", Figure::Real(|health| health.wear_percent, " %")),
+    ("Percentage used", "wear_percent", Figure::Real(|health| health.wear_percent, " %")),
     ("Reallocated", "reallocated", Figure::Count(|health| health.reallocated.map(i128::from), "")),
     ("Pending", "pending", Figure::Count(|health| health.pending.map(i128::from), "")),
     ("Uncorrectable", "uncorrectable", Figure::Count(|health| health.uncorrectable.map(i128::from), "")),

@@ -80,8 +80,8 @@ pub enum PowerError {
     },
     /// The meter does not take a setting.
     #[error(
-        "the meter at {address} rejected `{command}`: {answer}; set `configure=` to what it knows, or `range=` to one \
-             that it has"
+        "the meter at {address} rejected `{command}`: {answer}; set `configure=` to a command that it supports, or \
+         `range=` to a range that it supports"
     )]
     Refused {
         /// Host and port, or the serial device.
@@ -194,7 +194,7 @@ fn remedy(error: &io::Error) -> &'static str {
 
 fn columns(found: &[String]) -> String {
     match found {
-        [] => "it has no whole line yet".to_owned(),
+        [] => "it has no complete line yet".to_owned(),
         found => format!("its columns are {}", found.join(", ")),
     }
 }

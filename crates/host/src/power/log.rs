@@ -138,7 +138,7 @@ mod tests {
         let samples = logged("t,p\n1,5\n2,5\n3,5", "time=t&power=p").unwrap();
         assert_eq!(samples.last(), Some(Nanos::from_secs(2)));
         let said = logged("t,p", "time=t&power=p").unwrap_err().to_string();
-        assert!(said.contains("has no column `t`; it has no whole line yet"), "{said}");
+        assert!(said.contains("has no column `t`; it has no complete line yet"), "{said}");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub struct Search {
     pub parameters: Vec<Parameter>,
     /// Only figures whose names hold one of these; empty for all.
     pub only: Vec<String>,
-    /// Seed of all random choices.
+    /// Random seed.
     pub seed: Seed,
     /// How many rounds of the global search; the local one after it takes up to twice as many.
     pub rounds: u32,
@@ -52,7 +52,7 @@ pub struct Calibration {
     /// The drive or rig.
     pub drive: String,
     pub review: String,
-    /// Seed of all random choices.
+    /// Random seed.
     pub seed: Seed,
     /// What was changed.
     pub parameters: Vec<Fitted>,

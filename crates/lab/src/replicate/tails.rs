@@ -34,7 +34,7 @@ pub struct QosRequest<'q> {
     pub qos: &'q Qos,
     /// For each of its drives what it is simulated on, or why it is not; none to leave it out.
     pub drives: Vec<Option<Result<Preset, String>>>,
-    /// Seed of all random choices.
+    /// Random seed.
     pub seed: Seed,
     /// Runs of a tenth of the time: tails are not resolved, all else is less sure.
     pub is_quick: bool,
@@ -81,7 +81,7 @@ pub fn replicate_qos(request: &QosRequest, watch: &dyn Watch) -> QosRun {
     run.answers.resize(qos.groups.len(), Vec::new());
     for (drive, simulated) in simulated.into_iter().enumerate() {
         let (target, answers) = match simulated {
-            None => (None, unmeasured(drive, "it was not asked for")),
+            None => (None, unmeasured(drive, "it was not selected")),
             Some(Err(why)) => (Some(Err(why.clone())), unmeasured(drive, &why)),
             Some(Ok(done)) => (Some(Ok(done.target)), done.answers),
         };

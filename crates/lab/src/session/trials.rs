@@ -97,7 +97,7 @@ fn lateness(live: &LiveStats) -> f64 {
 
 fn late_by(live: &LiveStats) -> (String, String) {
     let late = format!("median {}, 99 % {}", live.late_median, live.late_99);
-    ("answers of the drive late by".to_owned(), late)
+    ("completions of the drive late by".to_owned(), late)
 }
 
 fn slowed(speed: f64) -> String {

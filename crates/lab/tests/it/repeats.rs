@@ -88,7 +88,7 @@ fn a_plan_says_how_often_by_number_or_by_precision() {
 fn a_precision_that_makes_no_sense_is_explained() {
     for (repeats, words) in [
         ("{ untill = \"5%\" }", "did you mean `until`"),
-        ("{ until = \"0%\" }", "0 % can never be met"),
+        ("{ until = \"0%\" }", "0 % cannot be met"),
         ("{ at-most = 0 }", "1"),
         ("\"often\"", "until = \"2%\""),
     ] {

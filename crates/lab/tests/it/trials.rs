@@ -62,7 +62,7 @@ fn what_cannot_be_told_is_explained_where_it_stands() {
         ("fs = \"ext5\"\n", "choose one of ext2, ext3, ext4, xfs, btrfs, none"),
         ("threads = 4\nsweep = { threads = [1, 2] }\n", "both swept and fixed"),
         ("sweep = { threads = [1, 1] }\n", "`1` is swept twice"),
-        ("sweep = { threads = [] }\n", "a sweep over no values"),
+        ("sweep = { threads = [] }\n", "a sweep without values"),
         ("sweep = { thread = [1] }\n", "a sweep of this step"),
         ("quick = { sweep = { threads = [1] } }\n", "not swept by the step itself"),
         ("sweep = { threads = [1, 2] }\nquick = { threads = 1 }\n", "both swept and fixed"),

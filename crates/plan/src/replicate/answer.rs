@@ -27,7 +27,7 @@ pub struct Replication {
     pub published: Published,
     /// What was done, and where it departs from the review.
     pub about: String,
-    /// Seed of all random choices.
+    /// Random seed.
     pub seed: Seed,
     /// What it was done on.
     pub conditions: Vec<PartCondition>,
@@ -114,7 +114,7 @@ impl GoalVerdict {
             Self::Met => "met",
             Self::NotMet => "not met",
             Self::Incomplete(_) => "incomplete",
-            Self::NotTried => "not tried",
+            Self::NotTried => "not measured",
         }
     }
 }

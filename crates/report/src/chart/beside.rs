@@ -54,5 +54,5 @@ pub(crate) fn beside(unit: &str, kinds: &[&str], points: &[Point]) -> Option<Pan
                 .hover_template(TEXT_ONLY),
         );
     }
-    Some(Panel::new("Measured against published; on the dashed line both are equal".to_owned(), heads, &plot))
+    Some(Panel::new("Measured against published; the dashed line marks equality".to_owned(), heads, &plot))
 }

@@ -66,9 +66,9 @@ fn sections<'q>(qos: &'q Qos, run: &'q QosRun, drive: usize) -> Vec<Section<'q>>
         let kind = Kind::ALL.iter().position(|kind| *kind == point.kind()).expect("all kinds are there");
         let (rank, title) = match &answer.standing {
             Standing::Counts => (kind, capital(point.kind().title())),
-            Standing::Bound => (10, "Promises and bounds".to_owned()),
-            Standing::Apart(why) => (11, format!("Set apart, {why}")),
-            Standing::Unresolved(_) => (12, "Set apart, too few simulated requests beyond it".to_owned()),
+            Standing::Bound => (10, "Ratings and bounds".to_owned()),
+            Standing::Apart(why) => (11, format!("Excluded, {why}")),
+            Standing::Unresolved(_) => (12, "Excluded, too few simulated requests beyond it".to_owned()),
             Standing::Unmeasured(why) => (13, format!("Not simulated, {why}")),
         };
         let row = Row { group: &qos.groups[place].id, point, answer };
@@ -137,6 +137,6 @@ fn ordering(qos: &Qos, ordering: &Ordering) -> String {
 fn scope(qos: &Qos, run: &QosRun) -> String {
     let drives = run.drives.iter().flatten().filter(|target| target.is_ok()).count();
     let points = run.points(qos).filter(|(.., answer)| answer.simulated.is_some()).count();
-    let quick = if run.is_quick { " Runs of a tenth of their time (--quick)." } else { "" };
+    let quick = if run.is_quick { " A tenth of the duration (--quick)." } else { "" };
     format!("{}, {} simulated, seed {}.{quick}", count(drives, "drive"), count(points, "point"), run.seed)
 }

@@ -11,15 +11,15 @@ use crate::page::{NO_SCRIPT, Page};
 use crate::table::framed;
 
 /// Below the charts of percentiles.
-const CAPTION: &str = "Full lines are published, dashed ones simulated; both axes are logarithmic. Hover over a point for its \
-                       figure. Of many experiments some are drawn; the tables have all.";
+const CAPTION: &str = "Solid lines: published; dashed lines: simulated. Both axes are logarithmic. Hover over a point \
+    for its figure. Of many experiments a selection is plotted; the tables have all.";
 
 /// Published beside simulated: one self-contained HTML file, with the `command` that made it. The same always gives the same
 /// text.
 pub fn html(qos: &Qos, run: &QosRun, command: &str, version: &str) -> String {
     let heading = html! {
-        p.kicker { "Published latencies and rates, repeated in simulated time" }
-        h1 { "How well the drives predict" }
+        p.kicker { "Published latencies and rates, reproduced in simulated time" }
+        h1 { "Prediction errors of the drives" }
         p.facts { span { (scope(qos, run)) } }
     };
     let main = html! {
@@ -28,9 +28,9 @@ pub fn html(qos: &Qos, run: &QosRun, command: &str, version: &str) -> String {
             (overall(qos, run))
             (by_drive(qos, run))
             p.trust {
-                "Parameters of the drives may be fitted to the fitted points; these are no evidence for the models. "
+                "Parameters of the drives were fitted to fitted points; these are no evidence for the models. "
                 "Checked points are never used for fitting. A factor is simulated over published or its inverse, whichever "
-                "is larger. Promises are bounds; points that are set apart count in no bar."
+                "is larger. Ratings are bounds; excluded points count towards no criterion."
             }
         }
         (NO_SCRIPT)
@@ -55,7 +55,7 @@ pub fn html(qos: &Qos, run: &QosRun, command: &str, version: &str) -> String {
             pre.command { code { (command) } }
         }
     };
-    let (title, name) = ("How well the drives predict".to_owned(), "replicate-qos".to_owned());
+    let (title, name) = ("Prediction errors of the drives".to_owned(), "replicate-qos".to_owned());
     Page { title, version: version.to_owned(), name, heading, main }.contained()
 }
 
@@ -142,7 +142,7 @@ fn disordered(qos: &Qos, run: &QosRun) -> Markup {
     html! {
         @if !wrong.is_empty() {
             section #orderings {
-                h2 { "Pairs in the wrong order" }
+                h2 { "Pairs ordered differently" }
                 ul { @for one in wrong { li { (ordering(qos, one)) " (" (one.usage.name()) ")" } } }
             }
         }

@@ -16,7 +16,7 @@ const COLUMNS: [usize; 4] = [10, 10, 7, 6];
 /// line feed.
 pub fn text(qos: &Qos, run: &QosRun, width: u16) -> String {
     let width = width.max(WIDTH_LEAST);
-    let mut lines = vec!["Published latencies and rates beside simulated ones".to_owned(), scope(qos, run)];
+    let mut lines = vec!["Published and simulated latencies and rates".to_owned(), scope(qos, run)];
     for (drive, model, target) in asked(qos, run) {
         lines.push(String::new());
         lines.extend(wrapped(model, width));
@@ -127,7 +127,7 @@ fn disordered(qos: &Qos, run: &QosRun, width: u16) -> Vec<String> {
     if wrong.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![String::new(), format!("In the wrong order: {}", count(wrong.len(), "pair"))];
+    let mut lines = vec![String::new(), format!("Ordered differently: {}", count(wrong.len(), "pair"))];
     let said = |one: &&plan::replicate::qos::Ordering| format!("  {} ({})", ordering(qos, one), one.usage.name());
     lines.extend(wrong.iter().flat_map(|one| wrapped(&said(one), width)));
     lines

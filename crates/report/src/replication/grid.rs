@@ -100,7 +100,7 @@ impl<'r> Grid<'r> {
                     tr {
                         @if is_lone { th scope="col" { (self.rows) } }
                         @for _ in &self.columns {
-                            th.number.first scope="col" { "Published" } th.number scope="col" { "Ours" }
+                            th.number.first scope="col" { "Published" } th.number scope="col" { "Measured" }
                             th.number scope="col" data-head="Error, %" { "Error" }
                         }
                     }
@@ -173,11 +173,12 @@ fn off(answer: &Answer) -> Markup {
 pub(super) fn key() -> Markup {
     html! {
         p.asked {
-            "Each table shows the published figures, ours, and the error of ours: "
-            span.off.high style="--heat:30%" { "orange" } " is too high, "
-            span.off.low style="--heat:30%" { "blue" } " too low, deeper colour is a larger error, ▲ exceeds the tolerance. "
-            "† marks figures that parameters were fitted to; all others were only checked. Figures in brackets are \
-             excluded; the reason is below."
+            "Each table has the published figure, the measured one, and its relative error: "
+            span.off.high style="--heat:30%" { "orange" } " if too high, "
+            span.off.low style="--heat:30%" { "blue" } " if too low, the deeper the larger the error; ▲ exceeds the \
+                tolerance. "
+            "† marks figures that parameters were fitted to; all others are for validation only. Figures in brackets \
+             are excluded; the reason is below."
         }
     }
 }

@@ -118,7 +118,9 @@ fn asked(group: &FigureGroup) -> String {
         format!("{required} hold")
     };
     match group.median {
-        Some(median) => format!("{figures}, median error at most {}, of fitted and of checked figures", percent(median)),
+        Some(median) => {
+            format!("{figures}, median error at most {}, of fitted and of checked figures", percent(median))
+        }
         None => figures,
     }
 }

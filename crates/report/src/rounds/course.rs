@@ -125,7 +125,7 @@ impl<'p> RoundsCourse<'p> {
     pub(crate) fn briefly(&self) -> String {
         let rounds = count(self.done, "round");
         match self.verdict() {
-            SteadyVerdict::NotAsked => format!("not asked, {rounds}"),
+            SteadyVerdict::NotAsked => format!("no rule, {rounds}"),
             SteadyVerdict::NotJudged => format!("not judged, {rounds}"),
             SteadyVerdict::Steady => format!("after {rounds}"),
             SteadyVerdict::NotReached => format!("not reached in {rounds}"),

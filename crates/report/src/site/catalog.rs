@@ -19,7 +19,7 @@ pub struct CatalogEntry {
 
 /// The plans that are built in.
 pub fn plans(entries: &[CatalogEntry], version: &str) -> String {
-    let how = html! { code { "assay review --plan NAME" } " follows one; " code { "assay plans show NAME" } " shows its steps." };
+    let how = html! { code { "assay review --plan NAME" } " runs one; " code { "assay plans show NAME" } " lists its steps." };
     page("Plans", ["plan", "Steps"], entries, &how, SiteSection::Plans, version)
 }
 

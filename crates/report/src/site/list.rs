@@ -142,12 +142,12 @@ fn table(list: &List) -> Markup {
         form.runs action="/compare" method="get" {
             div.bar {
                 p { (span(list)) }
-                button { "Compare ticked" }
+                button { "Compare selected" }
             }
             table.list {
                 caption.hidden { "Runs, the latest first" }
                 thead { tr {
-                    th scope="col" { span.hidden { "Tick to compare" } }
+                    th scope="col" { span.hidden { "Select to compare" } }
                     th.number scope="col" { "Run" } th scope="col" { "Target" } th scope="col" { "Plan" }
                     th scope="col" { "Started" } th.number scope="col" { "Took" } th scope="col" { "State" }
                 } }

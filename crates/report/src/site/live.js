@@ -38,7 +38,7 @@
     put("state", told.state);
     put("line", told.line);
     put("speed", told.speed);
-    put("report", told.goes_on ? "The report so far" : "The report");
+    put("report", told.goes_on ? "Partial report" : "Report");
     progress.querySelector("progress").value = told.share;
     for (const step of told.steps) {
       const item = progress.querySelector(`[data-of="${step.anchor}"]`);
@@ -63,7 +63,7 @@
       await show(told);
       goesOn = told.goes_on;
     } catch (error) {
-      put("speed", "The server does not answer; it is asked again.");
+      put("speed", "The server does not respond; retrying.");
     }
     if (goesOn) setTimeout(follow, Math.max(PAUSE, SHARE * (performance.now() - since)));
   };

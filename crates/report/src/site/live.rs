@@ -140,7 +140,7 @@ fn line(run: &Run, now: Option<&LiveSnapshot>) -> String {
     };
     let step = now.step.iter().cloned();
     let share = now.share.map(|share| format!("{:.0} %", share * 100.0));
-    let gone = now.gone.map(|gone| format!("{} gone", rough(gone)));
+    let gone = now.gone.map(|gone| format!("{} elapsed", rough(gone)));
     let left = now.left.map(|left| format!("about {} left", rough(left)));
     step.chain(share).chain(gone).chain(left).collect::<Vec<_>>().join(" · ")
 }
@@ -190,10 +190,10 @@ pub fn live(outcome: &Outcome, kept: &[(String, u64)], now: Option<&LiveSnapshot
     };
     let main = html! {
         section #progress aria-label="Progress" data-run=(run.id) data-goes-on[told.goes_on] {
-            progress max="1" value=(told.share) aria-label="Share of the work done" {}
+            progress max="1" value=(told.share) aria-label="Progress" {}
             p #line role="status" { (told.line) }
             p #speed { (told.speed) }
-            p { a #report href={ "/run/" (run.id) } { @if told.goes_on { "The report so far" } @else { "The report" } } }
+            p { a #report href={ "/run/" (run.id) } { @if told.goes_on { "Partial report" } @else { "Report" } } }
             (steps(&told))
         }
         (NO_SCRIPT)

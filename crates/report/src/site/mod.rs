@@ -34,7 +34,7 @@ pub fn report(outcome: &Outcome, is_under_way: bool) -> String {
 fn tools(outcome: &Outcome, is_under_way: bool) -> Markup {
     let id = outcome.run.id;
     html! {
-        @if is_under_way { p.notice { "This run is in progress. " a href={ "/live/" (id) } { "Follow it live" } "." } }
+        @if is_under_way { p.notice { "This run is in progress. " a href={ "/live/" (id) } { "Live view" } "." } }
         div.tools {
             p { "Run " (id) " as "
                 a href={ "/run/" (id) "/text" } { "text" } ", " a href={ "/run/" (id) "/csv" } { "CSV" } ", "

@@ -19,12 +19,12 @@ pub fn trouble(title: &str, words: &str, version: &str) -> String {
 
 /// Asks for the token; nothing of the store is shown.
 pub fn who_are_you(was_wrong: bool, version: &str) -> String {
-    const TITLE: &str = "A token is needed";
+    const TITLE: &str = "Access token required";
     let heading = html! { h1 { (TITLE) } };
     let main = html! {
         section.trouble {
             @if was_wrong { p.shortfall { "Wrong token." } }
-            p { "Whoever started " code { "assay serve" } " got it printed, or set it with " code { "--token" } "." }
+            p { code { "assay serve" } " prints it when it starts, unless " code { "--token" } " sets it." }
             form.token action="/" method="get" {
                 label for="token" { "Token" }
                 input #token name="token" type="password" autocomplete="current-password" required autofocus;

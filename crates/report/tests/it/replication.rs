@@ -98,7 +98,8 @@ fn a_review_without_a_miss_names_its_largest_error() {
     replication.answers[0][1][0].measured = Some(3.1);
     let told = text(&[replication], 200, false).replace('\u{a0}', " ");
     let first = told.lines().nth(1).unwrap();
-    let expected = "4 of 4 figures met: fitted 1 of 1, checked 3 of 3; largest error −1.3 %, r/read/512: 9,000, published 9,115.";
+    let expected = "4 of 4 figures met: fitted 1 of 1, checked 3 of 3; largest error −1.3 %, r/read/512: 9,000, \
+        published 9,115.";
     assert_eq!(first, expected);
     let mut nothing = made();
     nothing.answers.iter_mut().flatten().flatten().for_each(|answer| answer.measured = None);

@@ -122,7 +122,7 @@ fn jobs_have_a_row_each_and_stand_for_no_key_figure() {
 #[test]
 fn a_report_says_what_each_job_did() {
     let page = report::html(&with_jobs());
-    for words in ["side by side: reader (random read, ", "; writer (random write, "] {
+    for words in ["concurrently: reader (random read, ", "; writer (random write, "] {
         assert!(page.contains(words), "{words}");
     }
 }

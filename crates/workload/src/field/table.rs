@@ -108,7 +108,7 @@ fields! {
         Together("a number behind a random pattern is lost, and so is a sequence that goes backwards"), {
             aliases: &["readwrite"], takes: "PATTERN", marks: &[Basic, Always, Traced], applies: |w| w.replay.is_none(),
         }
-    Bs "bs" "Block size" "Size of a request [default: 4k]"
+    Bs "bs" "Block size" "Block size [default: 4k]"
         Value { of: &BYTES, get: |w| Some(w.block), set: |w, block| (w.block, w.sizes) = (block, None) },
         Together("of `bs` and `bsrange` the one that stands last; one for reads and one for writes is a bssplit"), {
             aliases: &["blocksize"], takes: "BYTES", marks: &[Basic, Always, Traced], decides: &[Field::Bssplit],
@@ -124,7 +124,7 @@ fields! {
     Numjobs "numjobs" "Workers" "Workers [default: 1]"
         Value { of: &COUNT, get: |w| Some(w.workers), set: |w, workers| w.workers = workers },
         Fio::Same(Count), { marks: &[Basic, Traced], phrase: Of("worker") }
-    Rwmixread "rwmixread" "Share of reads (%)" "Share of reads in a mix of reads and writes [default: 50]"
+    Rwmixread "rwmixread" "Share of reads (%)" "Percentage of reads in a mixed workload [default: 50]"
         Value { of: &PERCENT, get: |w| Some(w.read_percent), set: |w, percent| w.read_percent = percent },
         Together("of `rwmixread` and `rwmixwrite` the one that stands last"), {
             takes: "PERCENT", marks: &[Basic, Always, Traced], phrase: Around("", " % reads"),
@@ -219,28 +219,34 @@ fields! {
             takes: "PROCESS", marks: &[Traced], phrase: Around("", " arrivals"), applies: |w| w.arrival.is_open(),
             detail: Some(untold),
         }
-    Zonemode "zonemode" "Zones" "On a drive with zones: zbd for writes at write pointers, reads of what was written and resets of full zones; none for requests as they come, which fail where zones forbid them [default: zbd]"
+    Zonemode "zonemode" "Zones" "Zoned drives: zbd writes at the write pointers, reads only written blocks and resets \
+        full zones; none issues requests as they are, which fail if they violate the rules of zones [default: zbd]"
         Switch {
             words: &["none", "zbd"], off: 1, shown: ["none", "zbd"],
             get: |w| !w.zoned.raw, set: |w, zbd| w.zoned.raw = !zbd,
         },
         ZONED, { takes: "MODE", marks: &[Traced], phrase: Around("zonemode ", "") }
-    MaxOpenZones "max_open_zones" "Open zones" "With zonemode=zbd: how many zones all workers write at once; 0 for as many as the drive allows [default: 0]"
+    MaxOpenZones "max_open_zones" "Open zones" "With zonemode=zbd: maximum number of zones that all workers have \
+        open; 0 for the drive's limit [default: 0]"
         Value { of: &MANY, get: |w| Some(w.zoned.max_open), set: |w, most| w.zoned.max_open = most },
         ZONED, { marks: &[Traced, Writes], phrase: Around("at most ", " open zones") }
-    JobMaxOpenZones "job_max_open_zones" "Open zones of each job" "The same of each job [default: 0]"
+    JobMaxOpenZones "job_max_open_zones" "Open zones of each job" "The same per job [default: 0]"
         Value { of: &MANY, get: |w| Some(w.zoned.job_max_open), set: |w, most| w.zoned.job_max_open = most },
         ZONED, { marks: &[Traced, Writes], phrase: Around("at most ", " open zones of the job") }
-    ZoneResetThreshold "zone_reset_threshold" "Reset threshold (%)" "With --zone_reset_frequency: the share of the writable capacity from which on zones are reset before they are full, in percent [default: 0]"
+    ZoneResetThreshold "zone_reset_threshold" "Reset threshold (%)" "With --zone_reset_frequency: percentage of the \
+        writable capacity above which zones are reset before they are full [default: 0]"
         Value { of: &PERCENT, get: |w| Some(w.zoned.reset_threshold), set: |w, percent| w.zoned.reset_threshold = percent },
         ZONED, { takes: "PERCENT", marks: &[Traced, Writes], phrase: Around("resets from ", " % of the capacity on") }
-    ZoneResetFrequency "zone_reset_frequency" "Reset frequency (%)" "How many of a hundred writes reset a zone before it is full; none by default [default: 0]"
+    ZoneResetFrequency "zone_reset_frequency" "Reset frequency (%)" "Percentage of writes that reset a zone before it \
+        is full [default: 0]"
         Value { of: &PERCENT, get: |w| Some(w.zoned.reset_frequency), set: |w, percent| w.zoned.reset_frequency = percent },
         ZONED, { takes: "PERCENT", marks: &[Traced, Writes], phrase: Around("", " % of the writes reset a zone") }
-    ReadBeyondWp "read_beyond_wp" "Reads beyond the write pointer" "1: with zonemode=zbd, reads also go to what was never written [default: 0]"
+    ReadBeyondWp "read_beyond_wp" "Reads beyond the write pointer" "1: with zonemode=zbd, also read beyond the write \
+        pointers [default: 0]"
         switch(|w| w.zoned.read_beyond, |w, on| w.zoned.read_beyond = on, ["written", "beyond the write pointer"]),
         ZONED, { takes: "0|1", marks: &[Traced], phrase: Around("reads ", "") }
-    ZoneAppend "zone_append" "Zone append" "1: writes are appends, which go to one zone together; where the drive has no append they stay writes [default: 0]"
+    ZoneAppend "zone_append" "Zone append" "1: write by zone append, with several writes in flight per zone; drives \
+        without it get normal writes [default: 0]"
         switch(|w| w.zoned.append, |w, on| w.zoned.append = on, ["write", "append"]),
         ZONED, { takes: "0|1", marks: &[Traced, Writes], phrase: Around("zone ", "") }
     Verify "verify" "Verify" "Verify that every block read holds the data last written to it: crc32c, or none; for files and devices"

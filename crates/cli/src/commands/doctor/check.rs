@@ -88,7 +88,7 @@ impl Purpose {
     /// The words for people.
     pub const fn title(self) -> &'static str {
         match self {
-            Self::RealDrives => "Needed to review a file or a block device",
+            Self::RealDrives => "Required to review a file or a block device",
             Self::SteadyFigures => "Optional: lower variance",
             Self::DriveFacts => "Optional: identity and health of the drive",
             Self::FileSystems => "Optional: file systems and attached drives",

@@ -37,7 +37,7 @@ pub(super) fn checks(machine: &Machine, directory: &Path) -> Vec<Check> {
         check(IO_URING, "asynchronous I/O with many requests in flight", RealDrives, ring(machine)),
         check(O_DIRECT, "bypass the page cache", RealDrives, direct(directory)),
         check(ROOT, "open block devices", RealDrives, root(machine)),
-        check("fence", "restrict writes of a run to its target", RealDrives, fence()),
+        check("sandbox", "restrict writes of a run to its target", RealDrives, fence()),
         check("memlock", "lock I/O buffers in memory", SteadyFigures, locked_memory(machine)),
         check("governor", "fixed CPU frequency", SteadyFigures, governor(machine)),
         check("loop", "make a file a block device", FileSystems, loop_device(machine)),

@@ -20,14 +20,11 @@ pub fn page(store: &Store, request: &HttpRequest) -> Result<HttpResponse, Refusa
         runs.sort();
     }
     if runs.len() < 2 {
-        let words = "Tick two or more runs in the list and compare them; the others are compared with the earliest.";
+        let words = "Select two or more runs in the list; they are compared with the earliest.";
         return Err(Refusal::Asked(words.to_owned()));
     }
     if runs.len() > MOST {
-        return Err(Refusal::Asked(format!(
-            "{} runs are too many for one page; compare at most {MOST} at once.",
-            runs.len()
-        )));
+        return Err(Refusal::Asked(format!("{} runs are too many to compare; select at most {MOST}.", runs.len())));
     }
     if runs.len() >= RANKED_FROM {
         let with_key = |run| recall(store, run).map(|outcome| (report::key_places(&outcome), outcome));

@@ -19,7 +19,7 @@ pub fn page(site: &Site, store: &Store, request: &HttpRequest) -> Result<HttpRes
     let filter = filter(request)?;
     let number = match request.parameter("page") {
         None => 1,
-        Some(text) => text.parse().map_err(|_| Refusal::Asked("Pages of the list are numbered from 1.".to_owned()))?,
+        Some(text) => text.parse().map_err(|_| Refusal::Asked("Invalid page number; the first is 1.".to_owned()))?,
     };
     let all = store.count(&Filter::default())?;
     let found = if filter == Filter::default() { all } else { store.count(&filter)? };
@@ -49,7 +49,7 @@ fn filter(request: &HttpRequest) -> Result<Filter, Refusal> {
         "complete" => Ok(RunState::Complete),
         "unfinished" => Ok(RunState::Running),
         "failed" => Ok(RunState::Failed),
-        _ => Err(Refusal::Asked("A run is complete, unfinished or failed.".to_owned())),
+        _ => Err(Refusal::Asked("Invalid state; it is complete, unfinished or failed.".to_owned())),
     });
     let words = request.parameter("q").unwrap_or_default().split_whitespace();
     Ok(Filter {

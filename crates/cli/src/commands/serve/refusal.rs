@@ -44,7 +44,7 @@ impl From<CompareError> for Refusal {
 
 impl From<Refusal> for HttpResponse {
     fn from(refusal: Refusal) -> Self {
-        const IMPOSSIBLE: &str = "These cannot be compared";
+        const IMPOSSIBLE: &str = "The runs cannot be compared";
         match refusal {
             Refusal::NoSuchPage => Self::trouble(404, "No such page", "There is no page at this address."),
             Refusal::Store(error @ StoreError::NoSuchRun { .. }) => Self::trouble(404, "No such run", &sentence(error)),
@@ -80,7 +80,7 @@ fn sentence(error: impl std::fmt::Display) -> String {
 
 /// The number of a run, as it stands in an address.
 pub fn number(text: &str) -> Result<RunId, Refusal> {
-    let wanted = || Refusal::Asked(format!("A run is a number, which this is not: {}.", shortened(text)));
+    let wanted = || Refusal::Asked(format!("Invalid run number: {}.", shortened(text)));
     text.trim().parse().map(RunId).map_err(|_| wanted())
 }
 

@@ -125,7 +125,8 @@ impl ErrorsTable {
         require(
             *fresh >= 1 && fresh < correctable && *correctable < 500_000,
             || format!("errors.fresh is {fresh} millionths of the bits, errors.correctable {correctable}"),
-            "a fresh page has fewer errors than can be corrected, at least 0.0001% and less than 50% of its bits",
+            "a page just programmed has fewer errors than can be corrected, at least 0.0001% and less than 50% of its \
+             bits",
         )?;
         let growths = [self.worn, self.retained, self.disturbed].map(|share| share.unwrap_or(1_000_000));
         require(

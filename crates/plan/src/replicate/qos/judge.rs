@@ -13,7 +13,7 @@ const ORDER: f64 = 1.2;
 /// What came of simulating published experiments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QosRun {
-    /// Seed of all random choices.
+    /// Random seed.
     pub seed: Seed,
     /// Whether runs were cut to a tenth.
     pub is_quick: bool,
