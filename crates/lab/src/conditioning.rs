@@ -13,8 +13,8 @@ use crate::wears;
 pub(crate) const STATES: u32 = REPEATS_LEAST as u32;
 
 /// What is said where random writes led to a state, and all repeats are measured in that one.
-pub(crate) const ONE_STATE: &str = "All repeats start from one conditioned state: ± is the variance within that \
-    state, not between independently conditioned drives.";
+pub(crate) const ONE_STATE: &str = "All repeats start from one state of the drive: ± is the variance within that state, \
+    not between independently conditioned drives.";
 
 /// How random writes brought a drive into its state, so that chance had a part in it.
 ///

@@ -48,7 +48,7 @@ pub(crate) fn back_matter(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
         section #environment { h2 { "Environment" } (environment(&outcome.run)) }
         section #repeat {
             h2 { "Repeat this" }
-            p { "The same command runs the same plan with the same random choices"
+            p { "The same command runs the same plan with the same random seed"
                 @if is_simulated(&outcome.run) { " and, with the same version, gives the same figures" }
                 ":"
             }

@@ -51,7 +51,7 @@ pub(crate) fn of_report(report: &Report, width: u16) -> String {
     let is_roomy = all.iter().all(|spark| bound(&spark.title).chars().count() <= room);
     let label = |spark: &Spark| if is_roomy { spark.title.clone() } else { spark.name.clone() };
     let lines: String = all.iter().map(|spark| spark.line(&label(spark), room, longest, right)).collect();
-    format!("Higher is faster; each chart begins at 0\n{}\n{lines}", "─".repeat(room + longest + right + 4))
+    format!("Higher is faster; all axes begin at 0\n{}\n{lines}", "─".repeat(room + longest + right + 4))
 }
 
 impl Spark {

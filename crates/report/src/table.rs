@@ -201,10 +201,10 @@ fn value_at<'a>(reading: &CellFigures<'a>, axis: &Axis) -> Option<&'a str> {
 pub(crate) fn comparison(base: &MeasuredStep, part: &MeasuredStep, metric: Metric) -> Markup {
     let [before, after] = names(base, part);
     let metrics = [metric, Metric::LatencyMean];
-    let about = format!("{}: {} beside {}", part.step.title, before.to_lowercase(), after.to_lowercase());
+    let about = format!("{}: {} and {}", part.step.title, before.to_lowercase(), after.to_lowercase());
     let table = html! {
         table {
-            caption { (before) " beside " (after.to_lowercase()) ": means ± 95 % confidence" }
+            caption { (before) " and " (after.to_lowercase()) ": means ± 95 % confidence" }
             thead { tr {
                 (axis_head(part))
                 @for metric in metrics {
@@ -231,7 +231,7 @@ pub(crate) fn comparison(base: &MeasuredStep, part: &MeasuredStep, metric: Metri
 /// The figures of single cells beside those of another state: a row for each figure.
 pub(crate) fn comparison_by_figure(base: &MeasuredStep, part: &MeasuredStep) -> Markup {
     let [before, after] = names(base, part);
-    let about = format!("{}: {} beside {}", part.step.title, before.to_lowercase(), after.to_lowercase());
+    let about = format!("{}: {} and {}", part.step.title, before.to_lowercase(), after.to_lowercase());
     let columns = columns(part);
     let table = html! {
         table {

@@ -66,7 +66,7 @@ fn summarised(replication: &Replication) -> String {
     let tally = |usage| Tally::of(replication.all(), usage);
     let all = tally(None);
     if all.judged == 0 {
-        return "No figure was measured.".to_owned();
+        return "No published figure was measured.".to_owned();
     }
     let apart: Vec<String> = [("fitted", Use::Fit), ("checked", Use::Check)]
         .map(|(word, usage)| (word, tally(Some(usage))))

@@ -16,7 +16,7 @@ use crate::table::framed;
 pub fn html(replications: &[Replication], version: &str) -> String {
     let seed = replications.first().map_or(0, |replication| replication.seed.get());
     let heading = html! {
-        p.kicker { "Published reviews, repeated in simulated time" }
+        p.kicker { "Published reviews, reproduced in simulated time" }
         h1 { "Published and measured figures" }
         p.facts { span { (count(replications.len(), "review")) } span { "seed " (seed) } }
     };

@@ -80,7 +80,7 @@ fn where_requests_come_at_a_rate_the_latency_from_submission_stands_beside_the_o
 #[test]
 fn a_step_beside_another_shows_both_and_how_they_differ() {
     let section = section(&COMPLETE, "step-random-worn");
-    for words in ["Filled beside steady", "× slower", "random write, filled", "random write, steady"] {
+    for words in ["Filled and steady", "× slower", "random write, filled", "random write, steady"] {
         assert!(section.contains(words), "{words}");
     }
 }

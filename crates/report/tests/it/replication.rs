@@ -103,7 +103,7 @@ fn a_review_without_a_miss_names_its_largest_error() {
     assert_eq!(first, expected);
     let mut nothing = made();
     nothing.answers.iter_mut().flatten().flatten().for_each(|answer| answer.measured = None);
-    assert!(text(&[nothing], 200, false).contains("No figure was measured."));
+    assert!(text(&[nothing], 200, false).contains("No published figure was measured."));
 }
 
 #[test]
