@@ -340,7 +340,7 @@ impl<'m> Drafts<'m> {
             (Some(swept), None) if draft.load_of.is_none() => Diagnostic::new(
                 "plan::missing",
                 swept.span.clone(),
-                "it is not said of which step's IOPS a load is a share",
+                "`load` needs the step whose maximum IOPS it is a share of",
             )
             .help("name an earlier step that measures: `load-of = \"depth-read\"`"),
             (None, Some(of)) => Diagnostic::new("plan::reference", of.span(), "no load is swept")

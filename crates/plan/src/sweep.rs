@@ -164,7 +164,7 @@ fn share(value: &Value) -> Result<Setting, Diagnostic> {
         text.trim().trim_end_matches('%').trim_end().parse::<u32>().ok().filter(|share| LOADS.contains(share));
     match percent {
         Some(percent) => Ok(Setting { text: format!("{percent}%"), span: value.span() }),
-        None => Err(Diagnostic::new("plan::bad-value", value.span(), format!("`{text}` is no load"))
+        None => Err(Diagnostic::new("plan::bad-value", value.span(), format!("`{text}` is not a load"))
             .help("a load is a whole share of the most IOPS of another step, from 1% to 1000%: `\"50%\"`")),
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn headline(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Option<
     Some(clauses.join("; ") + ".")
 }
 
-/// `38,900 IOPS reading and 17,900 writing (4 KiB, queue depth 32), 252 MB/s reading in sequence and 79.1 writing`.
+/// `Sequential 252 MB/s read and 79.1 MB/s write, random 38,900 IOPS read and 17,900 IOPS write (4 KiB, queue depth 32)`.
 fn fast(scorecard: &Scorecard) -> Option<String> {
     let deepest = |pattern| scorecard.of_pattern(pattern, Metric::Iops).filter(|row| row.base().is_some()).last();
     let (read, write) = (deepest(Pattern::RandRead), deepest(Pattern::RandWrite));
@@ -25,10 +25,10 @@ fn fast(scorecard: &Scorecard) -> Option<String> {
     let iops = |row: &KeyFigure| row.base().map_or_else(String::new, |base| three(base.mean));
     let random = match (read, write) {
         (Some(read), Some(write)) if read.request.in_flight() == write.request.in_flight() => {
-            format!("{} IOPS at random reading and {} writing {}", iops(read), iops(write), at(read))
+            format!("random {} IOPS read and {} IOPS write {}", iops(read), iops(write), at(read))
         }
         (Some(one), _) | (None, Some(one)) => {
-            format!("{} IOPS for {}s {}", iops(one), one.request.pattern.words(), at(one))
+            format!("{} {} IOPS {}", one.request.pattern.words(), iops(one), at(one))
         }
         (None, None) => return None,
     };
@@ -37,10 +37,10 @@ fn fast(scorecard: &Scorecard) -> Option<String> {
         Some(with_unit(Metric::Bandwidth, row.base()?.mean))
     };
     Some(match (rate(Pattern::Read), rate(Pattern::Write)) {
-        (Some(read), Some(write)) => format!("{read} reading in sequence and {write} writing, {random}"),
-        (Some(read), None) => format!("{read} reading in sequence, {random}"),
-        (None, Some(write)) => format!("{write} writing in sequence, {random}"),
-        (None, None) => random,
+        (Some(read), Some(write)) => format!("Sequential {read} read and {write} write, {random}"),
+        (Some(read), None) => format!("Sequential {read} read, {random}"),
+        (None, Some(write)) => format!("Sequential {write} write, {random}"),
+        (None, None) => random[..1].to_uppercase() + &random[1..],
     })
 }
 

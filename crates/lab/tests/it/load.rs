@@ -62,11 +62,14 @@ fn a_load_says_of_what_it_is_a_share() {
             plan::parse(&format!("{BASE}[[step]]\nname = \"load\"\nrw = \"randread\"\n{step}"), PlanLength::Full);
         found.unwrap_err().iter().map(|mistake| mistake.message.clone()).collect::<Vec<_>>().join("; ")
     };
-    assert!(wrong("sweep.load = [\"50%\"]\n").contains("not said of which step's IOPS"));
+    assert!(wrong("sweep.load = [\"50%\"]\n").contains("needs the step whose maximum IOPS"));
     assert!(wrong("load-of = \"depth\"\n").contains("no load is swept"));
     assert!(wrong("load-of = \"later\"\nsweep.load = [\"50%\"]\n").contains("there is no step `later`"));
     for load in ["0%", "1001%", "half", "1.5%"] {
-        assert!(wrong(&format!("load-of = \"depth\"\nsweep.load = [\"{load}\"]\n")).contains("is no load"), "{load}");
+        assert!(
+            wrong(&format!("load-of = \"depth\"\nsweep.load = [\"{load}\"]\n")).contains("is not a load"),
+            "{load}"
+        );
     }
     assert!(wrong("load-of = \"depth\"\nsweep.load = [\"50%\", \"50 %\"]\n").contains("swept twice"));
 }
