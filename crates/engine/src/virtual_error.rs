@@ -27,7 +27,7 @@ pub enum VirtualError {
     HoldsNoData,
     /// The drive ended a request with an error.
     #[error(
-        "{op} of {length} at offset {} failed: {status}; --on-error=count counts such requests and goes on", offset.get()
+        "{op} of {length} at offset {} failed: {status}; --on-error=count counts failed requests and continues", offset.get()
     )]
     Failed { op: Op, offset: Bytes, length: Bytes, status: Status },
     /// A request is longer than what a zone can hold.

@@ -89,7 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         let [drive] = <[String; 1]>::try_from(drives).map_err(|drives| {
             let said =
-                format!("{} drives cannot be fitted to a review at once; give one, or --figures qos", drives.len());
+                format!("{} drives cannot be fitted to one review together; give one, or --figures qos", drives.len());
             Failure::usage(said)
         })?;
         if arguments.quick || arguments.blocks.is_some() {

@@ -530,7 +530,7 @@ impl FlashFile {
             is_greedy && self.slc.is_none() && Packing::takes(geometry.pages_per_block),
             || {
                 format!(
-                    "compressed data is asked of blocks of {} pages, or beside gc.policy or [slc]",
+                    "compression is combined with blocks of {} pages, this gc.policy or [slc]",
                     geometry.pages_per_block
                 )
             },

@@ -146,7 +146,7 @@ impl RigFile {
         require(
             transfer.is_multiple_of(block::SECTOR) && transfer > Bytes::ZERO && host.at_once != Some(0),
             || format!("host.transfer is {transfer}, host.at_once {}", host.at_once.unwrap_or(u32::MAX)),
-            "a transfer is whole sectors of 512 B, and one command or more is under way at once",
+            "a transfer is whole sectors of 512 B, with at least one command in flight",
         )?;
         let call_max = host.call.max(host.call_write).unwrap_or_default();
         require(
@@ -167,7 +167,7 @@ impl RigFile {
         require(
             array.drives == 1 || drive.zones().is_none(),
             || format!("an array of {} drives with zones", array.drives),
-            "a drive with zones stands alone: nothing here spreads zones over drives",
+            "a zoned drive cannot be a member of an array; use a level of one drive",
         )?;
         require(
             controllers.count <= array.drives,

@@ -397,5 +397,5 @@ fn a_mistake_in_a_table_of_zones_says_what_would_be_right() {
         assert!(said.contains(words), "{change}: {said}");
     }
     let said = Preset::find("toms-x25e-16?array.drive=zn540-1tb&drives=4").unwrap_err().to_string();
-    assert!(said.contains("a drive with zones stands alone"), "{said}");
+    assert!(said.contains("a zoned drive cannot be a member of an array"), "{said}");
 }

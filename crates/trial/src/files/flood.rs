@@ -237,8 +237,7 @@ impl FloodTask {
         let reads = read.read.requests;
         trial.findings.extend((reads < READS_LEAST).then(|| {
             format!(
-                "Only {reads} reads completed beside the writes, so their 99 % latency is about the maximum: give \
-                more runtime."
+                "Only {reads} reads completed during the writes, too few for their 99 % latency: give more runtime."
             )
         }));
         Ok(trial)
