@@ -47,7 +47,7 @@ fn once_each(reading: &OptionReader, workload: &mut Workload) {
     let is_aligned = reading.option("blockalign").is_some() && workload.align.is_some();
     let is_plain = workload.sizes.is_none() && workload.align.is_none() && workload.random_percent == 100;
     let is_uniform = workload.distribution == Distribution::Uniform;
-    if (reading.is_on("norandommap") && !is_lfsr) || (!is_lfsr && (is_aligned || !is_uniform)) {
+    if !is_lfsr && (reading.is_on("norandommap") || is_aligned || !is_uniform) {
         return;
     }
     if is_plain && is_uniform {
