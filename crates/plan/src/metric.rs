@@ -1,6 +1,6 @@
 //! The figures that a measurement gives: one table, from which plans, comparisons, reports and exports are made.
 
-use measurement::{Better, Consumption, Figure, Measurement};
+use measurement::{Better, Consumption, Figure, Flow, Measurement};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use workload::{Pattern, ReplayPace};
@@ -60,6 +60,10 @@ const THROUGHPUT: Row = Row {
     ..LATENCY
 };
 
+const MIXED: Row = Row { group: Group::Mixed, ..LATENCY };
+
+const MIXED_RATE: Row = Row { group: Group::Mixed, better: Better::More, change: ["slower", "faster"], ..LATENCY };
+
 const SERVICE: Row = Row { group: Group::Service, ..LATENCY };
 
 const ENERGY: Row = Row { group: Group::Energy, change: ["less", "more"], ..LATENCY };
@@ -73,6 +77,8 @@ pub enum Group {
     Latency,
     /// How long they take from submission, where latency counts from when they came.
     Service,
+    /// What reads and writes of a mix do, each for themselves.
+    Mixed,
     /// What the drive does inside.
     Flash,
     /// How long all of it took.
@@ -138,6 +144,12 @@ figures! {
         of: |measured| percentile(measured, 50.0),
         ..LATENCY
     };
+    /// 90th percentile of latency.
+    Latency90: Row {
+        key: "latency90", title: "90 % latency", requests_needed: 10,
+        of: |measured| percentile(measured, 90.0),
+        ..LATENCY
+    };
     /// 99th percentile of latency.
     Latency99: Row {
         key: "latency99", word: Some("latency-99"), title: "99 % latency", compared: Compared::Always("p99", "The 99th percentile of latency"),
@@ -157,6 +169,36 @@ figures! {
         compared: Compared::Asked("p99.99", "The 99.99th percentile of latency"),
         of: |measured| percentile(measured, 99.99),
         ..LATENCY
+    };
+    /// Reads of a mix in a second.
+    ReadIops: Row {
+        key: "read-iops", title: "Read IOPS", unit: "IOPS", of: |measured| Some(of_mix(measured)?.0.requests as f64 / measured.elapsed.as_secs_f64()),
+        ..MIXED_RATE
+    };
+    /// Writes of a mix in a second.
+    WriteIops: Row {
+        key: "write-iops", title: "Write IOPS", unit: "IOPS", of: |measured| Some(of_mix(measured)?.1.requests as f64 / measured.elapsed.as_secs_f64()),
+        ..MIXED_RATE
+    };
+    /// Median latency of the reads of a mix.
+    ReadMedian: Row {
+        key: "read-latency-median", title: "Read median latency", of: |measured| of_flow(of_mix(measured)?.0, 50.0),
+        ..MIXED
+    };
+    /// 99th percentile of the same.
+    Read99: Row {
+        key: "read-latency99", title: "Read 99 % latency", requests_needed: 100, of: |measured| of_flow(of_mix(measured)?.0, 99.0),
+        ..MIXED
+    };
+    /// Median latency of the writes of a mix.
+    WriteMedian: Row {
+        key: "write-latency-median", title: "Write median latency", of: |measured| of_flow(of_mix(measured)?.1, 50.0),
+        ..MIXED
+    };
+    /// 99th percentile of the same.
+    Write99: Row {
+        key: "write-latency99", title: "Write 99 % latency", requests_needed: 100, of: |measured| of_flow(of_mix(measured)?.1, 99.0),
+        ..MIXED
     };
     /// Mean latency from submission, where the others count from when a request came.
     ServiceMean: Row {
@@ -407,6 +449,15 @@ impl Aspect {
 
 fn percentile(measurement: &Measurement, percent: f64) -> Option<f64> {
     Some(measurement.latency().percentile(percent).as_micros_f64())
+}
+
+/// The reads and the writes of a measurement that has both.
+fn of_mix(measured: &Measurement) -> Option<(&Flow, &Flow)> {
+    (measured.read.requests > 0 && measured.write.requests > 0).then_some((&measured.read, &measured.write))
+}
+
+fn of_flow(flow: &Flow, percent: f64) -> Option<f64> {
+    Some(flow.latency.percentile(percent).as_micros_f64())
 }
 
 /// Whether how long it took depends on the drive, and on somebody who thinks.

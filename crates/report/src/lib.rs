@@ -9,6 +9,7 @@ mod chart;
 mod column;
 pub mod comparison;
 mod conditions;
+mod consistency;
 mod drawn;
 mod energy;
 pub mod export;

@@ -6,6 +6,7 @@ use plan::{Action, Finding, Metric, Outcome, Rounds};
 use workload::Pattern;
 
 use crate::chart::{self, Panel};
+use crate::consistency::Consistency;
 use crate::drawn::figure;
 use crate::figure::CellFigures;
 use crate::number::{bound, count, kept, latency, three};
@@ -200,6 +201,7 @@ fn conditioning(parts: &[MeasuredStep], index: usize, capacity: Option<Bytes>) -
         @if part.condition().is_some() {
             p.steadiness { (bound(&prose::steadiness(&timeline.rule, timeline.steadiness.as_ref(), timeline.rounds.len()))) }
         }
+        @if let Some(consistency) = Consistency::of(&timeline) { p { (bound(&consistency.said())) } }
         (figure(&part.step.title, &panels, caption.trim_end()))
         (table::figures(part))
         @if !timeline.rounds.is_empty() {

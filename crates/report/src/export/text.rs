@@ -103,8 +103,8 @@ fn table(single: &Single) -> Vec<String> {
     let flush = &measurement.flush;
     rows.extend((flush.requests > 0).then(|| ("flush", flush.clone())));
     let mut lines = vec![
-        format!("{:6}{:>20}{:>36}", "", "more is better", "latency: less is better"),
-        line("", ["IOPS", "MB/s", "mean", "median", "99 %", "99.99 %", "max"].map(str::to_owned)),
+        format!("{:6}{:>18}{:>42}", "", "more is better", "latency: less is better"),
+        line("", ["IOPS", "MB/s", "mean", "50 %", "90 %", "99 %", "99.9 %", "99.99 %", "max"].map(str::to_owned)),
     ];
     lines.extend(rows.iter().map(|(name, flow)| row(single, name, flow)));
     lines
@@ -130,16 +130,18 @@ fn row(single: &Single, name: &str, flow: &Flow) -> String {
         three(single.per_second(flow.bytes.get()) / 1e6),
         latency(bins.mean() / 1e3),
         latency(bins.percentile(50.0).as_micros_f64()),
+        tail(Metric::Latency90, 90.0),
         tail(Metric::Latency99, 99.0),
+        tail(Metric::Latency999, 99.9),
         tail(Metric::Latency9999, 99.99),
         latency(bins.max().as_micros_f64()),
     ];
     line(name, figures)
 }
 
-fn line(name: &str, [iops, rate, times @ ..]: [String; 7]) -> String {
-    let times: String = times.iter().map(|time| format!(" {time:>9}")).collect();
-    format!("{name:6} {iops:>10} {rate:>8}{times}")
+fn line(name: &str, [iops, rate, times @ ..]: [String; 9]) -> String {
+    let times: String = times.iter().map(|time| format!(" {time:>7}")).collect();
+    format!("{name:6} {iops:>9} {rate:>7}{times}")
 }
 
 /// Latencies from submission, where those of the table count from when requests came.
@@ -205,11 +207,11 @@ mod tests {
 4 KiB random reads and writes (67 % reads), queue depth 32, 2 workers, over
 1 GiB, from 1 MiB, 2 s in real time
 
-            more is better             latency: less is better
-             IOPS     MB/s      mean    median      99 %   99.99 %       max
-reads       2,000     8.19    102 µs    100 µs    100 µs         –   5.00 ms
-writes      1,000     4.10    250 µs    250 µs    250 µs         –    250 µs
-all         3,000     12.3    152 µs    100 µs    250 µs         –   5.00 ms
+          more is better                   latency: less is better
+            IOPS    MB/s    mean    50 %    90 %    99 %  99.9 % 99.99 %     max
+reads      2,000    8.19  102 µs  100 µs  100 µs  100 µs  100 µs       – 5.00 ms
+writes     1,000    4.10  250 µs  250 µs  250 µs  250 µs  250 µs       –  250 µs
+all        3,000    12.3  152 µs  100 µs  250 µs  250 µs  250 µs       – 5.00 ms
 
 CPU: 5.0 % of one core in user mode, 15 % in the kernel; 66.7 µs per request,
 with 1.50 context switches (0.500 of them involuntary). Requests were submitted
@@ -239,9 +241,9 @@ Finding: Not \"steady\".
 sim:x25-m
 4 KiB random reads, queue depth 1, 1 worker, 1 s of simulated time
 
-            more is better             latency: less is better
-             IOPS     MB/s      mean    median      99 %   99.99 %       max
-reads      10,000     41.0    801 µs    800 µs    800 µs    800 µs   12.0 ms
+          more is better                   latency: less is better
+            IOPS    MB/s    mean    50 %    90 %    99 %  99.9 % 99.99 %     max
+reads     10,000    41.0  801 µs  800 µs  800 µs  800 µs  800 µs  800 µs 12.0 ms
 ";
         assert_eq!(text(&Single { target: "sim:x25-m", findings: &[], ..single(&measurement) }), expected);
     }
