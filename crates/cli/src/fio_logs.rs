@@ -2,16 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use block::Nanos;
 use engine::{Completed, Observer};
 use host::Output;
+use lab::Outcome;
 use lab::import::Import;
 use lab::import::fio::{FioLog, ImportedJob};
-use lab::plan::Plan;
-use lab::{Observers, Outcome};
 use report::export::WorkerLogs;
 
 use crate::failure::Failure;
@@ -49,7 +48,7 @@ struct JobLogs {
     began: OnceLock<Nanos>,
     /// The last completion.
     last: Mutex<Nanos>,
-    kept: std::sync::Arc<AtomicUsize>,
+    kept: Arc<AtomicUsize>,
 }
 
 impl FioRunLogs {
@@ -60,7 +59,7 @@ impl FioRunLogs {
     /// If one cannot be written, or there would be too many.
     pub fn of(import: &Import, folder: Option<&Path>, name: &str) -> Result<Self, Failure> {
         let (mut files, mut jobs) = (Vec::<LogFile>::new(), Vec::new());
-        let kept = std::sync::Arc::new(AtomicUsize::new(0));
+        let kept = Arc::new(AtomicUsize::new(0));
         // fio numbers the clones of all jobs together.
         let mut first = 1;
         for job in import.jobs() {
@@ -83,7 +82,7 @@ impl FioRunLogs {
                 unix_epoch: job.logs.unix_epoch,
                 began: OnceLock::new(),
                 last: Mutex::default(),
-                kept: std::sync::Arc::clone(&kept),
+                kept: Arc::clone(&kept),
             }));
         }
         if let [first, ..] = &files[..] {
@@ -93,13 +92,9 @@ impl FioRunLogs {
         Ok(Self { jobs, files })
     }
 
-    /// Who hears of the requests of each job: the steps of the plan that measure are the groups of jobs, in their order.
-    pub fn observers(&self, plan: &Plan, import: &Import) -> Observers<'_> {
-        let steps = plan.steps.iter().enumerate().filter(|(_, step)| step.action.measure().is_some());
-        let steps =
-            steps.zip(&import.groups).flat_map(|((step, _), group)| (0..group.jobs.len()).map(move |job| (step, job)));
-        let observed = steps.zip(&self.jobs).filter_map(|(place, job)| Some((place, job.as_ref()? as &dyn Observer)));
-        observed.collect()
+    /// Who hears of the requests of each job, in their order.
+    pub fn observers(&self) -> impl Iterator<Item = Option<&dyn Observer>> {
+        self.jobs.iter().map(|job| job.as_ref().map(|job| job as &dyn Observer))
     }
 
     /// Writes all logs: of what was measured, or of what there was until the run broke off.

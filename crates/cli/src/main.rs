@@ -10,6 +10,7 @@ mod failure;
 mod fingerprint;
 mod fio_line;
 mod fio_logs;
+mod fio_status;
 mod format;
 mod http;
 mod job_file;

@@ -108,7 +108,8 @@ impl<'f> Ring<'f> {
     ) -> Result<Self, SetupError> {
         assert!(block <= BLOCK_MAX, "blocks of {block} are longer than the kernel takes");
         let buffers = Buffers::new(depth, block, content).ok_or(SetupError::Memory)?;
-        let ring = set_up(depth, setup).map_err(|error| SetupError::Kernel(errno(&error)))?;
+        // One entry more than there are requests, for the tick.
+        let ring = set_up(depth.saturating_add(1), setup).map_err(|error| SetupError::Kernel(errno(&error)))?;
         let Files { fds, places } = files.into();
         let fds: Vec<RawFd> = fds.iter().map(AsRawFd::as_raw_fd).collect();
         ring.submitter().register_files(&fds).map_err(|error| SetupError::Kernel(errno(&error)))?;

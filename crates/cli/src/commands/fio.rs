@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use block::Seed;
+use block::{Nanos, Seed};
 use clap::ValueEnum;
 use engine::Measurement;
 use lab::import::Import;
@@ -13,7 +15,7 @@ use lab::import::fio::ImportedJob;
 use report::export::{self, FioJob, Single, TERSE_VERSIONS};
 use store::Store;
 
-use super::jobs::{self, JobsResult, JobsRun};
+use super::jobs::{self, JobsResult, JobsRun, JobsSoFar};
 use super::run::{self, Arguments, RunFormat};
 use crate::color;
 use crate::exit::Exit;
@@ -56,19 +58,22 @@ struct Wanted<'l> {
     /// The one of assay's, where it is asked for by fio's option.
     own: Option<RunFormat>,
     output: Option<&'l Path>,
+    status_interval: Option<Duration>,
 }
 
 impl<'l> Wanted<'l> {
     fn of(line: &'l FioLine) -> Result<Self, Failure> {
         let mut terse = 3;
         let mut names: Vec<&str> = Vec::new();
-        let mut output = None;
+        let (mut output, mut status_interval) = (None, None);
         for option in &line.line.program {
             match option.name {
                 "output" => output = Some(Path::new(&option.value)),
                 "output-format" => names = option.value.split(',').collect(),
+                "status-interval" => status_interval = Some(interval(&option.value)?),
                 "minimal" => names = vec!["terse"],
-                "append-terse" => names.extend(["normal", "terse"]),
+                "append-terse" if names.is_empty() => names.extend(["terse", "normal"]),
+                "append-terse" => names.push("terse"),
                 "terse-version" => terse = version(&option.value)?,
                 _ => {}
             }
@@ -84,12 +89,17 @@ impl<'l> Wanted<'l> {
         names.retain(|_| own.is_none());
         let mut formats = names.into_iter().map(|name| format(name, terse)).collect::<Result<Vec<_>, _>>()?;
         formats.sort_by_key(|format| match format {
-            FioFormat::Normal => 0,
-            FioFormat::Terse(_) => 1,
-            FioFormat::Json { .. } => 2,
+            FioFormat::Terse(_) => 0,
+            FioFormat::Json { .. } => 1,
+            FioFormat::Normal => 2,
         });
         formats.dedup();
-        Ok(Self { formats, own, output })
+        // With json+ there is all that json has.
+        let plus = FioFormat::Json { plus: true };
+        if formats.contains(&plus) {
+            formats.retain(|format| *format != FioFormat::Json { plus: false });
+        }
+        Ok(Self { formats, own, output, status_interval })
     }
 }
 
@@ -97,6 +107,12 @@ fn version(text: &str) -> Result<u8, Failure> {
     let (least, most) = (TERSE_VERSIONS.start(), TERSE_VERSIONS.end());
     let version = text.parse().ok().filter(|version| TERSE_VERSIONS.contains(version));
     version.ok_or_else(|| Failure::usage(format!("`{text}` is no version of the terse format; give {least} to {most}")))
+}
+
+fn interval(text: &str) -> Result<Duration, Failure> {
+    let least = Duration::from_secs(1);
+    let read = lab::import::fio::seconds(text).ok().map(Nanos::to_std).filter(|interval| *interval >= least);
+    read.ok_or_else(|| Failure::usage(format!("--status-interval={text} is no interval; give at least 1 (seconds)")))
 }
 
 fn format(name: &str, terse: u8) -> Result<FioFormat, Failure> {
@@ -124,7 +140,7 @@ fn carry_out(
         return say(&format!("fio-3.33-assay-{}\n", env!("CARGO_PKG_VERSION"))).map(Ok);
     }
     let only_looks = ["parse-only", "showcmd"].iter().any(|option| line.line.asks(option));
-    if only_looks && !line.line.has_jobs() {
+    if only_looks && !line.line.has_jobs() && !line.line.is_refused() {
         return Ok(Ok(()));
     }
     let asked = JobsRun {
@@ -136,6 +152,7 @@ fn carry_out(
         power: &arguments.power,
         seed: Seed::new(arguments.seed),
         record: arguments.record.record.as_deref(),
+        status_interval: wanted.status_interval.filter(|_| !wanted.formats.is_empty()),
     };
     let import = jobs::read(&asked)?;
     if let Some(job) = import.jobs().find(|job| line.line.asks("readonly") && job.workload.changes_data()) {
@@ -160,10 +177,22 @@ fn carry_out(
     if let Some(path) = wanted.output {
         outputs::at(path)?;
     }
-    let done = jobs::measure(&asked, import, open_store()?)?;
+    let so_far = Mutex::new(String::new());
+    let print = |jobs: &JobsSoFar| {
+        let mut so_far = so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_first = so_far.is_empty();
+        let text = of_now(jobs, &wanted.formats, is_first);
+        *so_far += &text;
+        if wanted.output.is_none() {
+            // What cannot be printed now cannot be at the end, which tells it.
+            let _ = say(&text);
+        }
+    };
+    let done = jobs::measure(&asked, import, open_store()?, &print)?;
+    let so_far = so_far.into_inner().unwrap_or_else(PoisonError::into_inner);
     let text = match own {
-        _ if !is_own => printed(&done, &wanted.formats),
-        RunFormat::Fio => printed(&done, &[FioFormat::Json { plus: true }]),
+        _ if !is_own => printed(&done, &wanted.formats, so_far.is_empty()),
+        RunFormat::Fio => printed(&done, &[FioFormat::Json { plus: true }], true),
         RunFormat::Text if !is_single => jobs::show(&done).map(|()| String::new())?,
         format => {
             let job = done.import.jobs().next().expect("a job was run");
@@ -172,7 +201,7 @@ fn carry_out(
         }
     };
     match wanted.output {
-        Some(path) => outputs::write(path, text.as_bytes())?,
+        Some(path) => outputs::write(path, (so_far + &text).as_bytes())?,
         None => say(&text)?,
     }
     Ok(judge(&done.outcome))
@@ -194,21 +223,55 @@ fn command(import: &Import) -> String {
 }
 
 /// What came of the jobs in fio's formats, one behind the other.
-fn printed(done: &JobsResult, formats: &[FioFormat]) -> String {
+fn printed(done: &JobsResult, formats: &[FioFormat], is_first: bool) -> String {
     let findings: Vec<String> = done.outcome.findings.iter().map(|finding| finding.text.clone()).collect();
-    let reported = reported(done);
+    let run = &done.outcome.run;
+    let facts = RunFacts {
+        version: &run.version,
+        timestamp_ms: run.started_ms,
+        seed: run.seed,
+        direct: done.direct,
+        findings: &findings,
+    };
+    let points = done.outcome.steps.iter().flat_map(|step| &step.points);
+    let measured = points.filter_map(|point| point.measurements().next());
+    in_formats(&facts, &reported(&done.import, measured), formats, is_first)
+}
+
+/// The same of what jobs have done so far.
+fn of_now(jobs: &JobsSoFar, formats: &[FioFormat], is_first: bool) -> String {
+    let facts = RunFacts {
+        version: env!("CARGO_PKG_VERSION"),
+        timestamp_ms: lab::now_ms(),
+        seed: jobs.seed,
+        direct: jobs.direct,
+        findings: &[],
+    };
+    in_formats(&facts, &reported(jobs.import, jobs.measured.iter()), formats, is_first)
+}
+
+/// What is printed of a run besides its jobs.
+struct RunFacts<'a> {
+    version: &'a str,
+    timestamp_ms: i64,
+    seed: Seed,
+    direct: bool,
+    findings: &'a [String],
+}
+
+fn in_formats(facts: &RunFacts, reported: &[Reported], formats: &[FioFormat], is_first: bool) -> String {
     let jobs: Vec<FioJob> = reported
         .iter()
         .map(|Reported { job, group, members, measurement }| FioJob {
             single: Single {
                 name: job.fio_name(),
                 target: &job.file,
-                version: &done.outcome.run.version,
-                timestamp_ms: done.outcome.run.started_ms,
-                seed: done.outcome.run.seed,
-                direct: done.direct,
+                version: facts.version,
+                timestamp_ms: facts.timestamp_ms,
+                seed: facts.seed,
+                direct: facts.direct,
                 measurement,
-                findings: &findings,
+                findings: facts.findings,
             },
             group: *group,
             members: *members,
@@ -225,7 +288,8 @@ fn printed(done: &JobsResult, formats: &[FioFormat]) -> String {
         FioFormat::Terse(version) => export::terse(&jobs, *version),
         FioFormat::Json { plus } => export::fio(&jobs, *plus),
     };
-    formats.iter().map(one).collect()
+    let heading = (is_first && formats.contains(&FioFormat::Normal)).then(|| export::heading(&jobs));
+    heading.into_iter().chain(formats.iter().map(one)).collect()
 }
 
 /// The options of a job as they were given, its name first.
@@ -243,11 +307,9 @@ struct Reported<'a> {
 }
 
 /// The jobs in their order with what was measured, those together that ask for the figures of their group.
-fn reported(done: &JobsResult) -> Vec<Reported<'_>> {
-    let points = done.outcome.steps.iter().flat_map(|step| &step.points);
-    let mut measured = points.filter_map(|point| point.measurements().next());
+fn reported<'a>(import: &'a Import, mut measured: impl Iterator<Item = &'a Measurement>) -> Vec<Reported<'a>> {
     let mut all: Vec<Reported> = Vec::new();
-    for (group, jobs) in done.import.groups.iter().enumerate() {
+    for (group, jobs) in import.groups.iter().enumerate() {
         for job in &jobs.jobs {
             let Some(measurement) = measured.next() else { return all };
             let members = job.workload.workers;

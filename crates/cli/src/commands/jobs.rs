@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use block::{Bytes, Seed};
-use engine::{IoEngine, OnError};
+use engine::{Completed, IoEngine, Measurement, Observer, OnError};
 use host::open::TextError;
 use host::{Output, WithinError};
 use lab::import::Import;
 use lab::import::fio::{CommandLine, Part, plan_text};
-use lab::plan::{self, PlanLength};
+use lab::plan::{self, Plan, PlanLength};
 use lab::{Outcome, Subject};
 use report::Report;
 use store::Store;
@@ -20,6 +21,7 @@ use workload::Workload;
 use super::history::print_summary;
 use crate::failure::Failure;
 use crate::fio_logs::FioRunLogs;
+use crate::fio_status::FioStatus;
 use crate::job_file::{self, JobFileOptions};
 use crate::power::PowerOptions;
 use crate::recorder::{LoggedJob, Recorder};
@@ -43,6 +45,17 @@ pub struct JobsRun<'a> {
     pub seed: Seed,
     /// Where to write what is submitted, if it is to be kept.
     pub record: Option<&'a Path>,
+    /// How often it is to be told what the jobs have done so far, if it is.
+    pub status_interval: Option<Duration>,
+}
+
+/// What jobs have done so far.
+pub struct JobsSoFar<'a> {
+    pub import: &'a Import,
+    /// Of the jobs that have begun, in their order.
+    pub measured: &'a [Measurement],
+    pub seed: Seed,
+    pub direct: bool,
 }
 
 /// What was run.
@@ -61,8 +74,13 @@ pub fn read(asked: &JobsRun) -> Result<Import, Failure> {
     job_file::read_line(asked.line, asked.reading, capacity)
 }
 
-/// Runs the jobs.
-pub fn measure(asked: &JobsRun, import: Import, store: Store) -> Result<JobsResult, Failure> {
+/// Runs the jobs; `print` tells what they have done so far, where that is asked for.
+pub fn measure(
+    asked: &JobsRun,
+    import: Import,
+    store: Store,
+    print: &(dyn Fn(&JobsSoFar) + Sync),
+) -> Result<JobsResult, Failure> {
     let named = match asked.target {
         Some(target) => vec![(target.to_owned(), import.size.filter(|_| !target.starts_with("sim:")))],
         None => own_targets(asked, &import)?,
@@ -97,12 +115,60 @@ pub fn measure(asked: &JobsRun, import: Import, store: Store) -> Result<JobsResu
     let record = undertaking.begin(&store, &opened)?;
     let run = record.id();
     notice(format_args!("Run {run}: {} on {}", plan.title, opened.identity));
-    let done = undertaking.carry_out_observed(record, &mut opened, &logs.observers(&plan, &import));
+    let status = status(asked, &import, opened.real);
+    let observers = together(logs.observers(), status.as_ref(), import.jobs().count());
+    let observers = by_place(&observers, &plan, &import);
+    let mut carry_out = || undertaking.carry_out_observed(record, &mut opened, &observers);
+    let print = |measured: &[Measurement]| print(&JobsSoFar { import: &import, measured, seed, direct });
+    let done = match &status {
+        Some(status) => status.around(&print, carry_out),
+        None => carry_out(),
+    };
     recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
     let outcome = record.recall();
     logs.write(outcome.as_ref().ok())?;
     done.map_err(|broken| failure(&broken, broken.words(run)))?;
     Ok(JobsResult { import, outcome: outcome?, direct })
+}
+
+/// What tells of the jobs while they run, where that is asked for.
+fn status(asked: &JobsRun, import: &Import, is_real: bool) -> Option<FioStatus> {
+    let every = asked.status_interval?;
+    if !is_real {
+        notice(format_args!("--status-interval: a simulated drive's figures are printed once, at the end"));
+        return None;
+    }
+    Some(FioStatus::of(import, every))
+}
+
+/// All that hear of the requests of one job.
+#[derive(Debug)]
+struct Observers<'a>(Vec<&'a dyn Observer>);
+
+impl Observer for Observers<'_> {
+    fn completed(&self, worker: u32, completed: &Completed) {
+        self.0.iter().for_each(|observer| observer.completed(worker, completed));
+    }
+}
+
+/// Those of each job, in their order.
+fn together<'a>(
+    logs: impl Iterator<Item = Option<&'a dyn Observer>>,
+    status: Option<&'a FioStatus>,
+    jobs: usize,
+) -> Vec<Observers<'a>> {
+    let status = status.into_iter().flat_map(FioStatus::observers).map(Some);
+    let both = logs.zip(status.chain(std::iter::repeat(None)));
+    both.take(jobs).map(|(log, status)| Observers(log.into_iter().chain(status).collect())).collect()
+}
+
+/// By their place in the plan: its steps that measure are the groups of jobs.
+fn by_place<'a>(observers: &'a [Observers], plan: &Plan, import: &Import) -> lab::Observers<'a> {
+    let steps = plan.steps.iter().enumerate().filter(|(_, step)| step.action.measure().is_some());
+    let places =
+        steps.zip(&import.groups).flat_map(|((step, _), group)| (0..group.jobs.len()).map(move |job| (step, job)));
+    let heard = places.zip(observers).filter(|(_, observers)| !observers.0.is_empty());
+    heard.map(|(place, observers)| (place, observers as &dyn Observer)).collect()
 }
 
 /// How a target is used: as the command line says, and as all jobs say alike.

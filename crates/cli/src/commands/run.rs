@@ -43,7 +43,7 @@ pub struct Arguments {
     #[command(flatten)]
     pub reading: JobFileOptions,
 
-    /// Write the logs that a job file asks for (write_iolog) to this folder, by their file names
+    /// Write the logs that a job file asks for (write_iolog, write_bw_log, ...) to this folder, by their file names
     #[arg(long, value_name = "DIR")]
     pub log_dir: Option<PathBuf>,
 

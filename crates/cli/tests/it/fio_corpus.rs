@@ -1,6 +1,7 @@
-//! Public command lines of fio's, and what becomes of each.
+//! Public command lines and job files of fio's, and what becomes of each.
 //!
-//! `corpus/outcomes.toml` is the table. With `ASSAY_RECORD=1` in the environment it is written anew.
+//! `corpus/outcomes.toml` is the table of the lines, `corpus/job-outcomes.toml` that of the files. With `ASSAY_RECORD=1` in the
+//! environment they are written anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::support::{Place, Said};
+use crate::support::{Place, Said, skip};
 
 /// What of a page is needed here; `corpus/README.md` has the rest.
 #[derive(Deserialize)]
@@ -31,15 +32,43 @@ struct Line {
     broken: Option<String>,
 }
 
+/// What fio itself answers.
 #[derive(Deserialize)]
 struct Fios {
     lines: Vec<Answer>,
+    jobs: Vec<FileAnswer>,
 }
 
 #[derive(Deserialize)]
 struct Answer {
     line: String,
     accepted: bool,
+}
+
+#[derive(Deserialize)]
+struct FileAnswer {
+    file: String,
+    accepted: bool,
+}
+
+/// What of the list of job files is needed here.
+#[derive(Deserialize)]
+struct Files {
+    variables: BTreeMap<String, String>,
+    repository: Vec<Repository>,
+}
+
+#[derive(Deserialize)]
+struct Repository {
+    name: String,
+    files: Vec<JobFile>,
+}
+
+#[derive(Deserialize)]
+struct JobFile {
+    path: String,
+    #[serde(default)]
+    fragment: bool,
 }
 
 /// What becomes of a line.
@@ -102,11 +131,15 @@ fn named(said: &Said, kind: &str) -> Vec<String> {
     names
 }
 
-fn outcome(place: &Place, line: &str) -> Outcome {
+fn outcome_of_line(place: &Place, line: &str) -> Outcome {
     // What a shell takes for the end of the command is not a part of it.
     let words = shlex::split(line.trim_end().trim_end_matches(';')).unwrap_or_else(|| panic!("{line} is no words"));
-    let words: Vec<&str> = words.iter().skip(1).map(String::as_str).chain(["--parse-only"]).collect();
-    let said = place.assay(&[&["fio"], &words[..]].concat());
+    outcome(place, &words.iter().skip(1).map(String::as_str).collect::<Vec<_>>())
+}
+
+/// What becomes of these words of a command line.
+fn outcome(place: &Place, words: &[&str]) -> Outcome {
+    let said = place.assay(&[&["fio"], words, &["--parse-only"]].concat());
     if said.code != Some(0) {
         let errors = said.stderr.lines().filter_map(|line| line.split_once("error"));
         let first = errors.map(|(_, message)| message).next().unwrap_or_default();
@@ -120,13 +153,13 @@ fn outcome(place: &Place, line: &str) -> Outcome {
     }
 }
 
-/// The table as it is kept.
-fn table(outcomes: &[(String, String, Outcome)]) -> String {
-    let mut text = "# What becomes of each line of lines/ under `assay fio`: written by the test `fio_corpus` with \
-                    ASSAY_RECORD=1.\n# \"same\": it is run and means the same; `announced`: it is run, and says what \
-                    of these options is not\n# honoured; `refused`: it is not run, for this reason.\n\n"
-        .to_owned();
-    let counts = |wanted: fn(&Outcome) -> bool| outcomes.iter().filter(|(.., outcome)| wanted(outcome)).count();
+/// The table as it is kept: `heading` says of what, and each row has the fields before its outcome.
+fn table(heading: &str, rows: &[(String, Outcome)]) -> String {
+    let mut text = format!(
+        "# {heading}\n# written by the test `fio_corpus` with ASSAY_RECORD=1. `same`: it is run and means the same; \
+         `announced`: it is run, and says\n# what of these options is not honoured; `refused`: it is not run, for this reason.\n\n"
+    );
+    let counts = |wanted: fn(&Outcome) -> bool| rows.iter().filter(|(_, outcome)| wanted(outcome)).count();
     let _ = writeln!(
         text,
         "same = {}\nannounced = {}\nrefused = {}\n",
@@ -134,9 +167,8 @@ fn table(outcomes: &[(String, String, Outcome)]) -> String {
         counts(|outcome| matches!(outcome, Outcome::Announced(_))),
         counts(|outcome| matches!(outcome, Outcome::Refused(_)))
     );
-    text += "lines = [\n";
-    for (file, line, outcome) in outcomes {
-        let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    text += "rows = [\n";
+    for (fields, outcome) in rows {
         let told = match outcome {
             Outcome::Same => "same = true".to_owned(),
             Outcome::Announced(names) => {
@@ -144,9 +176,31 @@ fn table(outcomes: &[(String, String, Outcome)]) -> String {
             }
             Outcome::Refused(why) => format!("refused = {}", quoted(why)),
         };
-        let _ = writeln!(text, "  {{ file = {}, line = {}, {told} }},", quoted(file), quoted(line));
+        let _ = writeln!(text, "  {{ {fields}, {told} }},");
     }
     text + "]\n"
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// Holds a table against the one that is kept, or keeps it.
+fn hold(name: &str, found: &str) {
+    let path = corpus().join(name);
+    if std::env::var_os("ASSAY_RECORD").is_some() {
+        std::fs::write(&path, found).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = kept.lines().zip(found.lines()).find(|(kept, found)| kept != found);
+    assert!(kept == found, "{name} says otherwise; record it with ASSAY_RECORD=1 if it is right now:\n{differs:#?}");
+}
+
+/// The rows of a table that is kept.
+fn rows(name: &str) -> Vec<toml::Value> {
+    let mut kept: toml::Table = read(&corpus().join(name));
+    let Some(toml::Value::Array(rows)) = kept.remove("rows") else { panic!("{name} has no rows") };
+    rows
 }
 
 /// The engines that read and write files and block devices, as one machine does.
@@ -159,29 +213,70 @@ fn is_for_files_and_devices(line: &str) -> bool {
     !foreign.iter().any(is_foreign) && !alone.iter().any(|option| line.contains(option))
 }
 
-#[test]
-fn every_public_line_has_the_outcome_that_is_kept_for_it() {
-    let place = Place::new();
-    let done = |(file, line, filled): (String, String, String)| (file, line, outcome(&place, &filled));
-    let outcomes: Vec<_> = lines().into_iter().map(done).collect();
-    let (path, found) = (corpus().join("outcomes.toml"), table(&outcomes));
-    if std::env::var_os("ASSAY_RECORD").is_some() {
-        std::fs::write(&path, &found).unwrap();
-    }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    let differs = kept.lines().zip(found.lines()).find(|(kept, found)| kept != found);
+/// Makes sure that nearly all are taken: of `all`, at most so many in a hundred are refused.
+fn nearly_all(all: usize, refused: &[String], percent: usize) {
+    let most = all * percent / 100;
     assert!(
-        kept == found,
-        "outcomes.toml says otherwise; record it with ASSAY_RECORD=1 if it is right now:\n{differs:#?}"
+        refused.len() <= most,
+        "{} of {all} are refused, at most {most} may be:\n{}",
+        refused.len(),
+        refused.join("\n")
     );
 }
 
 #[test]
+fn every_public_line_has_the_outcome_that_is_kept_for_it() {
+    let place = Place::new();
+    let done = |(file, line, filled): (String, String, String)| {
+        (format!("file = {}, line = {}", quoted(&file), quoted(&line)), outcome_of_line(&place, &filled))
+    };
+    let outcomes: Vec<_> = lines().into_iter().map(done).collect();
+    hold("outcomes.toml", &table("What becomes of each line of lines/ under `assay fio`:", &outcomes));
+}
+
+#[test]
+fn every_public_job_file_has_the_outcome_that_is_kept_for_it() {
+    let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/corpus/jobs");
+    if !fetched.is_dir() {
+        return skip("the public job files are not here (scripts/corpus fetch)");
+    }
+    let (place, files) = (Place::new(), read::<Files>(&corpus().join("jobs.toml")));
+    let variables: Vec<String> =
+        files.variables.iter().map(|(name, value)| format!("--variable={name}={value}")).collect();
+    let of = |(repository, file): (&Repository, &JobFile)| {
+        let path = fetched.join(repository.name.replace('/', "+")).join(&file.path);
+        let path = path.to_str().unwrap();
+        // Most need a device, whose size some of them have shares of.
+        let words = [path, "sim:x25-m?capacity.user=64GiB"];
+        let words: Vec<&str> = words.into_iter().chain(variables.iter().map(String::as_str)).collect();
+        let told = match outcome(&place, &words) {
+            Outcome::Refused(why) => Outcome::Refused(why.replace(path, &file.path)),
+            told => told,
+        };
+        (format!("file = {}", quoted(&format!("{}/{}", repository.name, file.path))), told)
+    };
+    let all =
+        files.repository.iter().flat_map(|repository| repository.files.iter().map(move |file| (repository, file)));
+    let all: Vec<_> = all.filter(|(_, file)| !file.fragment).collect();
+    // Each is a program of its own; several at a time take the time of one.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let outcomes: Vec<_> = std::thread::scope(|scope| {
+        let parts = all.chunks(all.len().div_ceil(threads));
+        let parts: Vec<_> =
+            parts.map(|part| scope.spawn(|| part.iter().copied().map(of).collect::<Vec<_>>())).collect();
+        parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
+    });
+    let heading =
+        "What becomes of each job file of jobs.toml under `assay fio`, with a simulated drive named behind it:";
+    hold("job-outcomes.toml", &table(heading, &outcomes));
+}
+
+#[test]
 fn nearly_every_line_for_files_and_devices_that_fio_takes_is_taken() {
-    let taken = fios_answers();
-    let kept: toml::Table = read(&corpus().join("outcomes.toml"));
+    let fios: Fios = read(&corpus().join("fio-3.33.toml"));
+    let taken: BTreeMap<&str, bool> = fios.lines.iter().map(|answer| (answer.line.as_str(), answer.accepted)).collect();
     let (mut all, mut refused) = (0, Vec::new());
-    for row in kept["lines"].as_array().unwrap() {
+    for row in rows("outcomes.toml") {
         let line = row["line"].as_str().unwrap();
         if !is_for_files_and_devices(line) || taken.get(line) != Some(&true) {
             continue;
@@ -189,12 +284,25 @@ fn nearly_every_line_for_files_and_devices_that_fio_takes_is_taken() {
         all += 1;
         refused.extend(row.get("refused").map(|why| format!("{line}: {}", why.as_str().unwrap())));
     }
-    let most = all / 20;
     assert!(all > 150, "{all} lines");
-    assert!(
-        refused.len() <= most,
-        "{} of {all} are refused, at most {most} may be:\n{}",
-        refused.len(),
-        refused.join("\n")
-    );
+    nearly_all(all, &refused, 5);
+}
+
+#[test]
+fn nearly_every_job_file_for_files_and_devices_that_fio_takes_is_taken() {
+    let fios: Fios = read(&corpus().join("fio-3.33.toml"));
+    let taken: BTreeMap<&str, bool> = fios.jobs.iter().map(|answer| (answer.file.as_str(), answer.accepted)).collect();
+    let (mut all, mut refused) = (0, Vec::new());
+    for row in rows("job-outcomes.toml") {
+        let (file, why) = (row["file"].as_str().unwrap(), row.get("refused").map(|why| why.as_str().unwrap()));
+        // fio runs nothing of a file without a job either; its other engines do something else than read and write a drive.
+        let is_other = why.is_some_and(|why| why == "there is no job" || why.contains("ioengine"));
+        if is_other || taken.get(file) != Some(&true) {
+            continue;
+        }
+        all += 1;
+        refused.extend(why.map(|why| format!("{file}: {why}")));
+    }
+    assert!(all > 250, "{all} files");
+    nearly_all(all, &refused, 7);
 }

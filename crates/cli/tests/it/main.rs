@@ -19,6 +19,7 @@ mod faults;
 mod fio_corpus;
 mod fio_differential;
 mod fio_line;
+mod fio_logs;
 mod fio_plot;
 mod first_steps;
 mod forecast;

@@ -14,7 +14,7 @@ use block::{Nanos, Seed};
 use measurement::{Clock, Flow, Measurement};
 
 pub use csv::csv;
-pub use fio::{FioJob, TERSE_VERSIONS, WorkerLogs, fio, normal, terse};
+pub use fio::{FioJob, TERSE_VERSIONS, WorkerLogs, fio, heading, normal, terse};
 pub use json::json;
 pub use markdown::review_markdown;
 #[cfg(feature = "parquet")]

@@ -6,6 +6,7 @@
 //! Source: fio 3.33, `init.c`, `parse_cmd_line`, which reads by `getopt_long_only`; `fio --help`.
 
 use super::super::{Notice, Severity, SourceRange};
+use super::logs;
 use super::table::{self, FioOptionSpec, Treatment};
 
 /// Whether an option takes a value.
@@ -39,9 +40,17 @@ const PROGRAM: &[(&str, Takes, Treatment)] = &[
     ("alloc-size", Takes::Value, Treatment::Natural("assay takes the memory that it needs")),
     ("max-jobs", Takes::Value, Treatment::Natural("there are at most 4096 jobs, as in fio")),
     ("aux-path", Takes::Value, Treatment::Natural("assay keeps its state in its store")),
-    ("status-interval", Takes::Value, lost("the output is written once, at the end; `assay serve` follows a run")),
-    ("bandwidth-log", Takes::Perhaps, lost("no log is written; rates over time are in the store")),
-    ("latency-log", Takes::Value, lost("no log is written; latencies over time are in the store")),
+    ("status-interval", Takes::Value, Treatment::Honoured),
+    (
+        "bandwidth-log",
+        Takes::Nothing,
+        lost("no log of all jobs together is written; `write_bw_log` writes one of each job"),
+    ),
+    (
+        "latency-log",
+        Takes::Value,
+        Treatment::Refused(&[], "fio has given it up too; use the job's option `write_lat_log`"),
+    ),
     ("idle-prof", Takes::Value, lost("idle time is not measured; processor time is in the output")),
     ("debug", Takes::Value, lost("there is no such trace; `--verbose` tells more")),
     ("server", Takes::Perhaps, Treatment::Refused(&[], REMOTE)),
@@ -147,6 +156,11 @@ impl CommandLine {
         !self.files.is_empty() || self.said.iter().any(|(said, _)| matches!(said, Said::Job(name) if !is_global(name)))
     }
 
+    /// Whether it has what cannot be done, whatever its jobs are.
+    pub fn is_refused(&self) -> bool {
+        self.notices.iter().any(|notice| notice.severity == Severity::Error)
+    }
+
     /// What messages call it.
     pub fn name(&self) -> String {
         match &self.files[..] {
@@ -195,6 +209,7 @@ impl CommandLine {
                         taken = words.next();
                         value = taken.cloned();
                     }
+                    None if known.has_name_of_its_own() => {}
                     None => {
                         let message = format!("`{word}` has no value");
                         line.mistake(name, message, Some(format!("give one: `--{name}=VALUE`")), place);
@@ -304,6 +319,12 @@ impl Known {
             // fio writes some names with dashes and others with underscores.
             .or_else(|| Self::of_fio(&name.replace('-', "_")))
             .or_else(|| Self::of_fio(only_one_that_begins(name)?))
+    }
+
+    /// Whether it is the beginning of a file's name, for which the job's own stands where there is none. fio itself would
+    /// take the option behind it for one.
+    fn has_name_of_its_own(&self) -> bool {
+        matches!(self, Self::Job(spec) if logs::asks(spec.name))
     }
 
     fn takes(&self) -> Takes {
@@ -468,7 +489,7 @@ mod tests {
             (&["--queue-depth=4"][..], "did you mean `--iodepth`?"),
             (&["--iodeph=4"], "did you mean `--iodepth`?"),
             (&["--client=host"], "run it on each host, by ssh"),
-            (&["--status-interval=1"], "written once, at the end"),
+            (&["--latency-log=x"], "use the job's option `write_lat_log`"),
             (&["--bs"], "3: `--bs` has no value: give one: `--bs=VALUE`"),
             (&["--zzz"], "neither fio nor assay"),
         ] {

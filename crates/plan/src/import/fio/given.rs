@@ -1,6 +1,6 @@
 //! Options as they were given, and those that are in force for a job.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::{Notice, Severity, SourceRange};
 use super::table::FioOptionSpec;
@@ -76,12 +76,12 @@ pub(super) struct FioSection {
     /// Whether that is the command line, and no file.
     pub(super) is_typed: bool,
     /// The options in force.
-    pub(super) options: Vec<Rc<FioOption>>,
+    pub(super) options: Vec<Arc<FioOption>>,
 }
 
 impl FioSection {
     /// The option of this name, if it is in force.
     pub(super) fn option(&self, name: &str) -> Option<&FioOption> {
-        self.options.iter().find(|given| given.known.name == name).map(Rc::as_ref)
+        self.options.iter().find(|given| given.known.name == name).map(Arc::as_ref)
     }
 }

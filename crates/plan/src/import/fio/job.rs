@@ -251,7 +251,7 @@ fn meaning(
     {
         reading.tell(given.bad(wrong));
     }
-    logs::tell(reading, &job);
+    logs::tell(reading, &job.logs, job.waits());
     check(reading, &job);
     Some(job)
 }

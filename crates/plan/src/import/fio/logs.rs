@@ -4,7 +4,6 @@
 
 use block::Nanos;
 
-use super::job::ImportedJob;
 use super::reading::OptionReader;
 
 /// What a log has a line of.
@@ -85,6 +84,11 @@ const ASKING: [(&str, &[(LogKind, &str)], Option<&str>); 4] = [
 /// The coarsest histogram.
 const COARSEST: u32 = 6;
 
+/// Whether an option of this name asks for logs.
+pub(super) fn asks(option: &str) -> bool {
+    ASKING.iter().any(|(asking, ..)| *asking == option)
+}
+
 /// What a job of this name asks for.
 pub(super) fn of(reading: &OptionReader, name: &str) -> FioLogs {
     let time = |option: &str| reading.small(option).map(|ms| Nanos::from_millis(ms.into()));
@@ -124,10 +128,10 @@ pub(super) fn of(reading: &OptionReader, name: &str) -> FioLogs {
     }
 }
 
-/// Tells what of the logs there is not.
-pub(super) fn tell(reading: &OptionReader, job: &ImportedJob) {
-    let has_submissions = job.logs.logs.iter().any(|log| log.kind == LogKind::Submission);
-    if let Some(given) = reading.option("write_lat_log").filter(|_| has_submissions && !job.waits()) {
+/// Tells what of the logs there is not; an engine that `waits` for each request has no submissions in fio either.
+pub(super) fn tell(reading: &OptionReader, logs: &FioLogs, waits: bool) {
+    let has_submissions = logs.logs.iter().any(|log| log.kind == LogKind::Submission);
+    if let Some(given) = reading.option("write_lat_log").filter(|_| has_submissions && !waits) {
         let follows =
             "the submissions of single requests are not timed: its `slat` log is empty, and `lat` is as `clat`";
         let message = format!("`{}` is honoured in part", given.written());
@@ -154,11 +158,11 @@ mod tests {
 
     #[test]
     fn each_option_asks_for_its_logs_by_its_name_or_the_jobs() {
-        assert_eq!(names("write_bw_log=x"), "x_bw 0 ns");
-        assert_eq!(names("write_iops_log"), "a job_iops 0 ns");
+        assert_eq!(names("write_bw_log=x"), "x_bw 0 s");
+        assert_eq!(names("write_iops_log"), "a job_iops 0 s");
         assert_eq!(names("write_lat_log=x\nlog_avg_msec=500"), "x_lat 500 ms, x_slat 500 ms, x_clat 500 ms");
-        assert_eq!(names("write_lat_log=x\ndisable_slat=1\ndisable_clat=1"), "x_lat 0 ns");
-        assert_eq!(names("write_lat_log=x\nwrite_bw_log=x\ngtod_reduce=1"), "x_bw 0 ns");
+        assert_eq!(names("write_lat_log=x\ndisable_slat=1\ndisable_clat=1"), "x_lat 0 s");
+        assert_eq!(names("write_lat_log=x\nwrite_bw_log=x\ngtod_reduce=1"), "x_bw 0 s");
         assert_eq!(names("write_hist_log=x\nlog_hist_msec=100\nlog_avg_msec=500"), "x_clat_hist 100 ms");
         assert_eq!(names("rw=read"), "");
     }
@@ -167,7 +171,7 @@ mod tests {
     fn the_shorter_interval_counts_where_there_are_two() {
         assert_eq!(names("write_bw_log=x\nlog_avg_msec=500\nbwavgtime=200"), "x_bw 200 ms");
         assert_eq!(names("write_bw_log=x\nlog_avg_msec=100\nbwavgtime=200"), "x_bw 100 ms");
-        assert_eq!(names("write_bw_log=x\nbwavgtime=200"), "x_bw 0 ns");
+        assert_eq!(names("write_bw_log=x\nbwavgtime=200"), "x_bw 0 s");
     }
 
     #[test]

@@ -38,4 +38,5 @@ pub use layout::{Import, JobGroup, import, import_line};
 pub use logs::{FioLog, FioLogs, LogKind};
 pub use parts::Part;
 pub use section::JobFile;
+pub use units::seconds;
 pub use world::World;

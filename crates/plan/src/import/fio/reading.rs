@@ -161,7 +161,7 @@ impl<'s> OptionReader<'s> {
         read: impl Fn(&FioOption, &str) -> Option<T>,
     ) -> Option<Each<T>> {
         let given = self.option(name)?;
-        let texts: Vec<&str> = given.text().split(',').collect();
+        let texts = apart(given.text());
         if texts.len() > 3 {
             let message = format!("{} values, but there are only reads, writes and trims", texts.len());
             self.tell(given.bad(message));
@@ -191,5 +191,16 @@ impl<'s> OptionReader<'s> {
 
     pub(super) fn number(&self, given: &FioOption, text: &str) -> Option<u64> {
         self.keep(given, units::count(text, self.base))
+    }
+}
+
+/// Values for reads, writes and trims, which commas part, or else colons, or else dashes; in a sum none of these does but a comma.
+///
+/// Source: fio 3.33, `parse.c`, `__handle_option`; `--bs=4k-512k` reads 4 KiB and writes 512 KiB.
+fn apart(text: &str) -> Vec<&str> {
+    let part = [',', ':', '-'].into_iter().find(|part| text.contains(*part));
+    match part.filter(|part| *part == ',' || !text.contains('(')) {
+        Some(part) => text.split(part).collect(),
+        None => vec![text],
     }
 }

@@ -1,7 +1,7 @@
 //! A job file's sections, with what they include.
 
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::{ImportSource, Notice, Severity, SourceRange};
 use super::command_line::{CommandLine, Said, is_global};
@@ -89,7 +89,7 @@ struct Reader<'w> {
     size: usize,
     written: Written,
     /// What the global sections so far say.
-    globals: Vec<Rc<FioOption>>,
+    globals: Vec<Arc<FioOption>>,
     now: At,
     /// Whether the next job waits for all before it.
     follows: bool,
@@ -241,15 +241,15 @@ impl Reader<'_> {
             At::Nowhere | At::Global => &mut self.globals,
         };
         // What was said before of the same option does not count any more.
-        let is_same = |other: &Rc<FioOption>| other.known.name == given.known.name;
-        let before: Vec<Rc<FioOption>> = options.extract_if(.., |other| is_same(other)).collect();
+        let is_same = |other: &Arc<FioOption>| other.known.name == given.known.name;
+        let before: Vec<Arc<FioOption>> = options.extract_if(.., |other| is_same(other)).collect();
         let lost = before.iter().filter(|other| other.known.name == "filename" && other.value != given.value);
         let lost: Vec<Notice> = lost
             .map(|other| {
                 other.lost(format!("`{}` follows it and is used alone; fio uses both files by turns", given.written()))
             })
             .collect();
-        options.push(Rc::new(given));
+        options.push(Arc::new(given));
         self.written.notices.extend(lost);
     }
 

@@ -264,7 +264,7 @@ fn what_is_not_honoured_is_told_with_its_line_and_what_follows() {
         ("fsync=1\nfdatasync=2\nrw=write", "4: `fdatasync=2` is not honoured"),
         ("bsrange=512-512k", "of the 1024 multiples of 512 B"),
         ("flow=2", "at their own rates"),
-        ("write_bw_log", "no log is written"),
+        ("write_lat_log\nioengine=libaio\ndirect=1", "`slat` log is empty"),
         ("numjobs=400\nfilename=x", "of more than 64 clones, all share one file"),
     ] {
         let text = format!("[a]\nsize=1g\n{options}\n");
@@ -389,4 +389,16 @@ fn a_job_that_replays_a_trace_is_taken_over() {
     let parsed = crate::parse(&plan, crate::PlanLength::Full, &[]).unwrap();
     let crate::Action::Measure(measure) = &parsed.steps[0].action else { panic!("{plan}") };
     assert_eq!(measure.cells[0].workload, job.workload);
+}
+
+#[test]
+fn values_for_reads_and_writes_are_parted_as_in_fio() {
+    // What fio 3.33 prints of these: (R) 4096B-4096B, (W) 512KiB-512KiB.
+    for text in ["4k,512k", "4k-512k", "4k:512k"] {
+        for (rw, expected) in [("randread", "bs=4k"), ("randwrite", "bs=512k")] {
+            let job = clean(&format!("[a]\nfilename=x\nsize=1m\nrw={rw}\nbs={text}\n"));
+            assert!(job.contains(expected), "{text}: {job}");
+        }
+    }
+    assert!(clean("[a]\nfilename=x\nsize=1m\nrw=randread\nbs=(8k-4k)\n").contains("bs=4k"));
 }

@@ -62,6 +62,11 @@ pub(super) fn time(text: &str, bare: f64) -> Result<Nanos, UnitError> {
     within(text, nanos, TIME, TIME_MAX.as_nanos(), "10 years").map(|nanos| Nanos::from_nanos(nanos as u64))
 }
 
+/// A time of the command line, in seconds where it has no unit.
+pub fn seconds(text: &str) -> Result<Nanos, String> {
+    time(text, 1e9).map_err(|error| error.to_string())
+}
+
 /// A count, with a size's suffixes, as fio reads all its numbers.
 pub(super) fn count(text: &str, base: Base) -> Result<u64, UnitError> {
     let number = |digits: &str| scaled(digits, |unit| size_unit(unit, base));
@@ -70,7 +75,7 @@ pub(super) fn count(text: &str, base: Base) -> Result<u64, UnitError> {
 
 /// The share that `50%` stands for; none where the text is no share.
 pub(super) fn percent(text: &str) -> Option<u32> {
-    text.strip_suffix('%')?.trim().parse().ok()
+    text.strip_suffix('%')?.trim_end_matches('%').trim().parse().ok()
 }
 
 /// What makes a text a sum.

@@ -35,7 +35,7 @@ use stats::Histogram;
 use self::direction::{Direction, Latency, PERCENTILES};
 use self::disk::Disk;
 pub use self::log::WorkerLogs;
-pub use self::normal::normal;
+pub use self::normal::{heading, normal};
 use self::options::{global, options};
 pub use self::terse::{VERSIONS as TERSE_VERSIONS, terse};
 use super::Single;

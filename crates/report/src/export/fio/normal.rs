@@ -12,25 +12,31 @@ use super::number::{Base, short};
 use super::options::options;
 use super::{FioJob, Job, Keys, time, version};
 
-/// Jobs as fio's normal output has them; ends with a line feed.
-///
-/// What is not measured is left out where fio leaves it out too, and else is zero: batches of submissions and completions.
+/// What fio prints before it runs jobs.
 ///
 /// # Panics
 /// If there are no jobs.
-pub fn normal(jobs: &[FioJob]) -> String {
+pub fn heading(jobs: &[FioJob]) -> String {
     let mut text = String::new();
     for (index, job) in jobs.iter().enumerate() {
         let before = index.checked_sub(1).map(|before| &jobs[before]);
         match before.is_some_and(|before| (before.single.name, before.group) == (job.single.name, job.group)) {
             true if text.ends_with("...\n") => {}
             true => text += "...\n",
-            false => text += &heading(job),
+            false => text += &asked(job),
         }
     }
     let all: u32 = jobs.iter().map(|job| job.members).sum();
     let threads = if all == 1 { "thread" } else { "threads" };
-    let _ = write!(text, "{}\nStarting {all} {threads}\n\n", version(&jobs[0].single));
+    let _ = writeln!(text, "{}\nStarting {all} {threads}", version(&jobs[0].single));
+    text
+}
+
+/// Jobs as fio's normal output has them, behind an empty line; ends with a line feed.
+///
+/// What is not measured is left out where fio leaves it out too, and else is zero: batches of submissions and completions.
+pub fn normal(jobs: &[FioJob]) -> String {
+    let mut text = "\n".to_owned();
     let shown: Vec<Job> = jobs.iter().map(|job| Job::of(job, false)).collect();
     for (job, shown) in jobs.iter().zip(&shown) {
         status(&mut text, job, shown);
@@ -42,7 +48,7 @@ pub fn normal(jobs: &[FioJob]) -> String {
             of_group(&mut text, group, &members);
         }
     }
-    let disks = if jobs.len() == 1 { Disk::of(&jobs[0].single) } else { Vec::new() };
+    let disks = if let [only] = jobs { Disk::of(&only.single) } else { Vec::new() };
     if !disks.is_empty() {
         text += "\nDisk stats (read/write):\n";
         disks.iter().for_each(|disk| text += &disk.line());
@@ -51,7 +57,7 @@ pub fn normal(jobs: &[FioJob]) -> String {
 }
 
 /// What a job is asked to do, in a line.
-fn heading(job: &FioJob) -> String {
+fn asked(job: &FioJob) -> String {
     let workload = &job.single.measurement.workload;
     let sizes = |op| {
         let sizes = workload.sizes_of(op).into_iter().map(|entry| entry.size.get());
@@ -103,6 +109,7 @@ fn status(text: &mut String, job: &FioJob, shown: &Job) {
     if shown.sync.total_ios > 0 {
         *text += "  fsync/fdatasync/sync_file_range:\n";
         latency(text, "sync", &shown.sync.lat_ns);
+        percentiles(text, "sync", &shown.sync.lat_ns, job.percentiles());
     }
     let _ = writeln!(
         text,
@@ -146,7 +153,7 @@ fn of_direction(text: &mut String, name: &str, direction: &Direction, list: &[f6
     for (name, each) in [("slat", &direction.slat_ns), ("clat", &direction.clat_ns), (" lat", &direction.lat_ns)] {
         latency(text, name, each);
     }
-    percentiles(text, &direction.clat_ns, list);
+    percentiles(text, "clat", &direction.clat_ns, list);
     if direction.bw_samples > 0 {
         let (scale, unit) = if direction.bw_mean > 1024.0 * 1024.0 { (1024, "MiB") } else { (1, "KiB") };
         let by = scale as f64;
@@ -198,7 +205,7 @@ fn latency(text: &mut String, name: &str, of: &Latency) {
 }
 
 /// The percentiles, as many in a line as 80 columns hold.
-fn percentiles(text: &mut String, of: &Latency, list: &[f64]) {
+fn percentiles(text: &mut String, name: &str, of: &Latency, list: &[f64]) {
     const DECIMALS: usize = 2;
     let Some(Keys(values)) = &of.percentile else { return };
     let values = || values.iter().map(|(_, value)| *value);
@@ -208,7 +215,7 @@ fn percentiles(text: &mut String, of: &Latency, list: &[f64]) {
         (least, most) if least > 2_000 && most > 99_999 => ("usec", 1_000),
         _ => ("nsec", 1),
     };
-    let _ = write!(text, "    clat percentiles ({unit}):\n     |");
+    let _ = write!(text, "    {name} percentiles ({unit}):\n     |");
     let width = ((most / nanos).checked_ilog10().unwrap_or(0) as usize + 1).max(5);
     let in_line = (80 - 7) / (DECIMALS + 10 + width);
     for (index, (percent, value)) in list.iter().zip(values()).enumerate() {
