@@ -10,7 +10,7 @@ use engine::{Completed, Observer};
 use host::Output;
 use lab::Outcome;
 use lab::import::Import;
-use lab::import::fio::{FioLog, ImportedJob};
+use lab::import::fio::{FioLog, ImportedJob, LogKind};
 use report::export::WorkerLogs;
 
 use crate::failure::Failure;
@@ -44,6 +44,7 @@ struct JobLogs {
     /// The file of each log of each worker.
     files: Vec<Vec<usize>>,
     unix_epoch: bool,
+    times_submissions: bool,
     /// When the job began by the clock of the world, since 1970.
     began: OnceLock<Nanos>,
     /// The last completion.
@@ -80,6 +81,7 @@ impl FioRunLogs {
                 workers: (0..workers).map(|_| Mutex::new(WorkerLogs::new(&job.logs))).collect(),
                 files: places,
                 unix_epoch: job.logs.unix_epoch,
+                times_submissions: job.logs.logs.iter().any(|log| log.kind == LogKind::Submission),
                 began: OnceLock::new(),
                 last: Mutex::default(),
                 kept: Arc::clone(&kept),
@@ -130,6 +132,10 @@ impl FioRunLogs {
 }
 
 impl Observer for JobLogs {
+    fn times_submissions(&self) -> bool {
+        self.times_submissions
+    }
+
     fn completed(&self, worker: u32, completed: &Completed) {
         if self.unix_epoch {
             self.began.get_or_init(|| {

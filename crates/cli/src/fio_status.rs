@@ -101,7 +101,7 @@ impl Drop for Over<'_> {
 impl Observer for JobStatus {
     fn completed(&self, worker: u32, completed: &Completed) {
         self.began.get_or_init(Instant::now);
-        let Completed { at, request, latency, service } = *completed;
+        let Completed { at, request, latency, service, .. } = *completed;
         let mut measurement = self.workers[worker as usize].lock().unwrap_or_else(PoisonError::into_inner);
         measurement.record(request.op, request.bytes(), at, latency);
         measurement.elapsed = at;

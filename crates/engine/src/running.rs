@@ -160,7 +160,9 @@ impl<'r> RunningJobs<'r> {
             if let Some(observer) = self.observer {
                 let (latency, service) = (at - since, at - submitted);
                 let at = at - self.counted_from;
-                observer.completed(owner.worker, &Completed { at, request, latency, service });
+                // To hand a request over takes no time here.
+                let submission = Some(Nanos::ZERO);
+                observer.completed(owner.worker, &Completed { at, request, latency, service, submission });
             }
         }
     }

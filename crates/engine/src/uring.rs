@@ -17,6 +17,7 @@ use crate::buffers::Buffers;
 use crate::content::{Content, ContentMark};
 use crate::error::errno;
 use crate::part::{Files, Places};
+use crate::registration::{ENTER_REGISTERED_RING, register_ring, unregister_ring};
 use crate::{Batch, SubmissionTimes};
 
 /// The largest request: one buffer that the kernel takes as registered.
@@ -61,6 +62,8 @@ pub(crate) struct Setup {
     pub sqthread_poll: bool,
     /// Flushes leave out the metadata that data does not need.
     pub data_flushes: bool,
+    /// Each submission is timed, by a call of its own.
+    pub times_each: bool,
     /// How many requests and completions a call is for.
     pub batch: Batch,
 }
@@ -85,6 +88,10 @@ pub(crate) struct Ring<'f> {
     /// How many waits there have been.
     waits: u32,
     times: SubmissionTimes,
+    /// How long the submission of each tag's request took, where each is timed; empty elsewhere.
+    took: Vec<Nanos>,
+    /// What was pushed and not yet submitted, there.
+    fresh: Vec<Tag>,
     /// Whether a tick is to be asked for.
     needs_tick: bool,
     /// Whether nobody waits any more for what is in flight.
@@ -133,6 +140,8 @@ impl<'f> Ring<'f> {
             pushed: [0; 3],
             waits: 0,
             times: SubmissionTimes::default(),
+            took: if setup.times_each { vec![Nanos::ZERO; depth as usize] } else { Vec::new() },
+            fresh: Vec::new(),
             // A device that is polled has no timers; waiting for it ends by itself.
             needs_tick: !setup.hipri,
             is_abandoned: false,
@@ -165,6 +174,9 @@ impl<'f> Ring<'f> {
         unsafe { self.ring.submission().push(&entry) }.expect("there is room for one more");
         self.buffers.memory.lend(tag);
         self.in_flight += 1;
+        if !self.took.is_empty() {
+            self.fresh.push(tag);
+        }
         match request.op {
             Op::Read => self.pushed[0] += 1,
             Op::Write => self.pushed[1] += 1,
@@ -240,7 +252,7 @@ impl<'f> Ring<'f> {
             self.needs_tick = false;
         }
         self.waits = self.waits.wrapping_add(1);
-        if self.waits.is_multiple_of(TIMED_EACH) {
+        if !self.took.is_empty() || self.waits.is_multiple_of(TIMED_EACH) {
             self.submit_timed()?;
         }
         self.enter(self.batch.complete_min.clamp(1, self.in_flight) as usize)?;
@@ -258,7 +270,13 @@ impl<'f> Ring<'f> {
         for (times, count) in [read, write, trim].into_iter().zip(self.pushed) {
             times.record(took, count.into());
         }
+        self.fresh.drain(..).for_each(|tag| self.took[tag.0 as usize] = took);
         Ok(())
+    }
+
+    /// How long the submission of this tag's request took, where each is timed.
+    pub fn submitted_in(&self, tag: Tag) -> Option<Nanos> {
+        self.took.get(tag.0 as usize).copied()
     }
 
     /// How long submissions took, of those that were timed.
@@ -271,6 +289,9 @@ impl<'f> Ring<'f> {
     /// The last part of a wait is spent asking again and again, because to be woken takes the kernel longer.
     pub fn wait_for(&mut self, done: &mut Vec<UringCompletion>, patience: Duration) -> Result<(), Errno> {
         const ASK: Duration = Duration::from_micros(80);
+        if !self.fresh.is_empty() {
+            self.submit_timed()?;
+        }
         let sleep = patience.saturating_sub(ASK);
         if !self.ring.params().is_feature_ext_arg() {
             // Before Linux 5.11 the kernel waits for completions without a limit of time, or not at all.
@@ -353,12 +374,7 @@ impl Drop for Ring<'_> {
     fn drop(&mut self) {
         self.finish();
         if let Some(number) = self.registration.take() {
-            // Else the thread would keep the ring until it ends.
-            change_registration(
-                &self.ring,
-                UNREGISTER_RING_FDS,
-                &mut RingRegistration { number, ..Default::default() },
-            );
+            unregister_ring(&self.ring, number);
         }
     }
 }
@@ -378,36 +394,6 @@ impl Ring<'_> {
         // If it cannot be handed back now, it will be then.
         let _ = self.ring.submitter().unregister_files();
     }
-}
-
-/// A ring's place among those that a thread has registered. Source: Linux, include/uapi/linux/io_uring.h,
-/// `struct io_uring_rsrc_update`.
-#[derive(Default)]
-#[repr(C)]
-struct RingRegistration {
-    number: u32,
-    reserved: u32,
-    descriptor: u64,
-}
-
-/// The same file's `IORING_REGISTER_RING_FDS`, its contrary, and `IORING_ENTER_REGISTERED_RING`.
-const REGISTER_RING_FDS: u32 = 20;
-const UNREGISTER_RING_FDS: u32 = 21;
-const ENTER_REGISTERED_RING: u32 = 1 << 4;
-
-/// Registers the ring with the calling thread; none where the kernel (before 5.18) cannot, or a thread of the kernel's looks
-/// into it, which hardly any call is made for.
-fn register_ring(ring: &IoUring) -> Option<u32> {
-    let mut wanted = RingRegistration { number: u32::MAX, descriptor: ring.as_raw_fd() as u64, ..Default::default() };
-    let registers = !ring.params().is_setup_sqpoll();
-    (registers && change_registration(ring, REGISTER_RING_FDS, &mut wanted)).then_some(wanted.number)
-}
-
-/// Whether the kernel did it.
-fn change_registration(ring: &IoUring, what: u32, wanted: &mut RingRegistration) -> bool {
-    // SAFETY: the kernel reads and writes one such structure.
-    let done = unsafe { libc::syscall(libc::SYS_io_uring_register, ring.as_raw_fd(), what, &raw mut *wanted, 1) };
-    done == 1
 }
 
 fn set_up(depth: u32, setup: Setup) -> io::Result<IoUring> {
@@ -435,8 +421,14 @@ mod tests {
     use super::*;
 
     const CONTENT: Content = Content { seed: Seed::new(7), compressible: 0, duplicates: 0, stamp: None };
-    const SETUP: Setup =
-        Setup { deferred: true, hipri: false, sqthread_poll: false, data_flushes: false, batch: Batch::DEFAULT };
+    const SETUP: Setup = Setup {
+        deferred: true,
+        hipri: false,
+        sqthread_poll: false,
+        data_flushes: false,
+        times_each: false,
+        batch: Batch::DEFAULT,
+    };
 
     fn write(at: u64, sectors: u32) -> Request {
         Request::new(Op::Write, Lba::new(at), sectors)
@@ -534,6 +526,20 @@ mod tests {
         let mut done = Vec::new();
         ring.wait_for(&mut done, Duration::from_micros(300)).unwrap();
         assert!(done.is_empty());
+    }
+
+    #[test]
+    fn each_submission_is_timed_where_that_is_asked_for() {
+        let file = tempfile::tempfile().unwrap();
+        for times_each in [true, false] {
+            let setup = Setup { times_each, ..SETUP };
+            let mut ring = Ring::new(file.as_fd(), 4, Bytes::from_kib(4), Some(CONTENT), setup).unwrap();
+            (0..4).for_each(|tag| ring.push(Tag(tag), write(u64::from(tag) * 8, 8), ContentMark::None).unwrap());
+            let mut done = Vec::new();
+            ring.wait(&mut done).unwrap();
+            let timed = (0..4).filter_map(|tag| ring.submitted_in(Tag(tag))).filter(|took| *took > Nanos::ZERO);
+            assert_eq!(timed.count(), if times_each { 4 } else { 0 });
+        }
     }
 
     #[test]

@@ -8,19 +8,16 @@ use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use workload::{Damage, Stream, Workload};
 
-use crate::content::{Content, ContentMark};
+use crate::content::ContentMark;
 use crate::discard::Discards;
-use crate::handover::first_granted;
 use crate::ledger::Ledger;
 use crate::live::LiveMeter;
 use crate::pace::Pace;
 use crate::part::Part;
+use crate::queue::{SubmissionQueue, queue};
 use crate::real::uring_error;
-use crate::threads::Threads;
-use crate::uring::{Ring, Setup, SetupError, UringCompletion};
-use crate::{
-    Clock, Completed, Cpu, Handover, Job, Measurement, Method, Missing, Observer, RealError, SubmissionTimes, Target,
-};
+use crate::uring::{SetupError, UringCompletion};
+use crate::{Clock, Completed, Cpu, Handover, Job, Measurement, Missing, Observer, RealError, Target};
 
 /// The longest that a worker sleeps before it looks whether the run has been given up.
 const NAP: Duration = Duration::from_millis(250);
@@ -88,71 +85,6 @@ impl<'r> SharedRun<'r> {
     }
 }
 
-enum SubmissionQueue<'r> {
-    Ring(Box<Ring<'r>>),
-    Threads(Box<Threads>),
-    Discards(Discards<'r>),
-}
-
-impl SubmissionQueue<'_> {
-    /// Sends a request on its way: what is written carries the mark, what is read is to.
-    fn push(&mut self, tag: Tag, request: Request, mark: ContentMark) -> Result<(), Errno> {
-        match self {
-            Self::Ring(ring) => return ring.push(tag, request, mark),
-            Self::Threads(threads) => threads.push(tag, request, mark),
-            Self::Discards(discards) => discards.push(tag, request),
-        }
-        Ok(())
-    }
-
-    /// What is wrong with the data of a read that was pushed with this mark and is completed.
-    fn damage(&mut self, tag: Tag, request: Request, mark: ContentMark) -> Option<Damage> {
-        match self {
-            Self::Ring(ring) => ring.damage(tag, request, mark),
-            Self::Threads(threads) => threads.damage(tag),
-            Self::Discards(_) => None,
-        }
-    }
-
-    /// Adds to `done` what has been completed; nothing where nothing is for about a second.
-    fn wait_until_tick(&mut self, done: &mut Vec<UringCompletion>) -> Result<(), Errno> {
-        match self {
-            Self::Ring(ring) => return ring.wait_until_tick(done),
-            Self::Threads(threads) => threads.wait_until_tick(done),
-            Self::Discards(discards) => discards.wait(done),
-        }
-        Ok(())
-    }
-
-    /// How long submissions took; none where a request is carried out by whoever submits it.
-    fn submission(&self) -> Option<SubmissionTimes> {
-        match self {
-            Self::Ring(ring) => Some(ring.submission()),
-            Self::Threads(_) | Self::Discards(_) => None,
-        }
-    }
-
-    /// Has nobody wait any more for what is in flight. A queue that waits for each request by itself has nothing in flight.
-    fn abandon(&mut self) {
-        match self {
-            Self::Ring(ring) => ring.abandon(),
-            Self::Threads(threads) => threads.abandon(),
-            Self::Discards(_) => {}
-        }
-    }
-
-    /// The same within `patience`.
-    fn wait_for(&mut self, done: &mut Vec<UringCompletion>, patience: Duration) -> Result<(), Errno> {
-        match self {
-            Self::Ring(ring) => return ring.wait_for(done, patience),
-            Self::Threads(threads) => threads.wait_for(done, patience),
-            Self::Discards(discards) if discards.is_empty() => std::thread::sleep(patience),
-            Self::Discards(discards) => discards.wait(done),
-        }
-        Ok(())
-    }
-}
-
 /// One worker with its own queue and its own part of the measurement.
 pub(crate) struct Worker<'r> {
     shared: &'r SharedRun<'r>,
@@ -197,7 +129,7 @@ impl<'r> Worker<'r> {
         let (start, length) = workload.span(target.capacity())?;
         let discards = workload.pattern.trims() && target.parts_in((start, length)).all(Part::is_device);
         let (queue, handover) =
-            if discards { (SubmissionQueue::Discards(Discards::new(target)), None) } else { queue(shared, index)? };
+            if discards { (SubmissionQueue::Discards(Discards::new(target)), None) } else { granted(shared, index)? };
         let requests_left = workload.requests_each();
         let mut ledger = Ledger::of(workload, index, target.capacity())?.map(Box::new);
         if let Some(ledger) = ledger.as_mut().filter(|_| workload.verify.only) {
@@ -486,7 +418,9 @@ impl<'r> Worker<'r> {
                 // Its place in its file, where the target is several.
                 let lba = Lba::at(offset - self.shared.target.part_at(offset).start);
                 let request = Request { lba, ..request };
-                observer.completed(self.index, &Completed { at: now.since(from), request, latency, service });
+                let submission = self.queue.submitted_in(done.tag);
+                let at = now.since(from);
+                observer.completed(self.index, &Completed { at, request, latency, service, submission });
             }
         }
         Ok(())
@@ -563,38 +497,11 @@ fn pin(cpus: &[usize]) -> Result<(), RealError> {
     sched_setaffinity(None, &set).map_err(|errno| RealError::Pin { cpus: cpus.to_vec(), errno })
 }
 
-/// The worker's queue, by the best way that the kernel grants. What is written follows from the run's seed; what only
-/// reads needs no content.
-fn queue<'r>(shared: &SharedRun<'r>, index: u32) -> Result<(SubmissionQueue<'r>, Option<Handover>), RealError> {
-    let SharedRun { target, workload, seed, .. } = *shared;
-    // A trim moves no data: its buffers are as small as can be.
-    let buffer = if workload.pattern.trims() { crate::buffers::PAGE } else { workload.block_max() };
-    let content = Content::of(workload, seed, index);
-    let (depth, data_flushes) = (workload.queue_depth, workload.fdatasync > 0);
-    let submission = target.submission();
-    let attempt = |method| {
-        let deferred = method == Method::Deferred;
-        let setup = Setup {
-            deferred,
-            hipri: submission.hipri,
-            sqthread_poll: submission.sqthread_poll,
-            data_flushes,
-            batch: submission.batch,
-        };
-        let made = match method {
-            Method::Threads => Threads::new(target.files(), depth, buffer, content, data_flushes, submission.batch)
-                .map(|threads| SubmissionQueue::Threads(Box::new(threads))),
-            _ => Ring::new(target.files(), depth, buffer, content, setup)
-                .map(|ring| SubmissionQueue::Ring(Box::new(ring))),
-        };
-        match made {
-            Err(SetupError::Kernel(errno)) => Err(errno),
-            Err(SetupError::Memory) => Ok(None),
-            Ok(queue) => Ok(Some(queue)),
-        }
-    };
-    let (queue, method, refusal) = first_granted(submission.methods(), attempt).map_err(uring_error)?;
-    let queue = queue.ok_or_else(|| crate::real::memory_error(workload))?;
-    let registered = matches!(&queue, SubmissionQueue::Ring(ring) if ring.is_registered());
-    Ok((queue, Some(Handover { method, registered, refusal: refusal.map(Errno::raw_os_error) })))
+/// The worker's queue, and how it hands requests over.
+fn granted<'r>(shared: &SharedRun<'r>, index: u32) -> Result<(SubmissionQueue<'r>, Option<Handover>), RealError> {
+    let SharedRun { target, workload, seed, observer, .. } = *shared;
+    queue(target, &Job { name: "", workload, seed, observer }, index).map_err(|error| match error {
+        SetupError::Kernel(errno) => uring_error(errno),
+        SetupError::Memory => crate::real::memory_error(workload),
+    })
 }

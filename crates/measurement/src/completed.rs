@@ -14,6 +14,8 @@ pub struct Completed {
     pub latency: Nanos,
     /// How long it took from its submission on.
     pub service: Nanos,
+    /// How long its submission took, which is a part of both; none where that was not timed.
+    pub submission: Option<Nanos>,
 }
 
 /// Hears of every request of a job that is counted, as it is completed.
@@ -22,4 +24,9 @@ pub struct Completed {
 pub trait Observer: Debug + Send + Sync {
     /// The worker of this number has completed a request.
     fn completed(&self, worker: u32, completed: &Completed);
+
+    /// Whether each submission is to be timed, which takes a call of its own.
+    fn times_submissions(&self) -> bool {
+        false
+    }
 }

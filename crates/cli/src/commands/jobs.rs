@@ -149,6 +149,10 @@ impl Observer for Observers<'_> {
     fn completed(&self, worker: u32, completed: &Completed) {
         self.0.iter().for_each(|observer| observer.completed(worker, completed));
     }
+
+    fn times_submissions(&self) -> bool {
+        self.0.iter().any(|observer| observer.times_submissions())
+    }
 }
 
 /// Those of each job, in their order.

@@ -70,7 +70,10 @@ fn intervals_have_a_line_for_each_direction_and_clones_files_of_their_own() {
     assert!(histograms.iter().all(|row| row.len() == 3 + 1856), "as fio 3.33 has them");
     let counted: u64 = histograms.iter().flat_map(|row| &row[3..]).sum();
     assert!((800..=1200).contains(&counted), "{counted} of 1200 requests of the worker");
-    assert_eq!(fs::read_to_string(place.path("x_slat.1.log")).unwrap(), "", "single submissions are not timed");
+    assert!(
+        rows(&place.path("x_slat.1.log")).iter().all(|row| row[1] == 0),
+        "to hand over takes a simulated drive no time"
+    );
 }
 
 #[test]
@@ -84,6 +87,11 @@ fn a_line_for_each_request_has_the_columns_that_are_asked_for() {
     let iops = fs::read_to_string(place.path("a_iops.1.log")).unwrap();
     let told: Vec<&str> = iops.lines().map(|line| line.split_once(", ").unwrap().1).collect();
     assert_eq!(told, [0, 16384, 32768, 49152].map(|offset| format!("1, 1, 16384, {offset}, 0x0000")));
+    assert_eq!(fs::read_to_string(place.path("d_slat.1.log")).unwrap(), "", "as fio's is of an engine that waits");
+    let queued = ["--ioengine=libaio", "--iodepth=4", "--direct=1", "--write_lat_log=q", "--rw=read"];
+    place.succeeds(&[&line[..], &queued].concat());
+    let slat = rows(&place.path("q_slat.1.log"));
+    assert!(slat.len() == 4 && slat.iter().all(|row| row[1] > 0), "{slat:?}");
     for kind in ["bw", "lat", "clat"] {
         let text = fs::read_to_string(place.path(&format!("d_{kind}.1.log"))).unwrap();
         assert_eq!(text.lines().count(), 4, "{kind}");

@@ -13,7 +13,17 @@ const OF_OTHERS: [(&str, &[&str]); 12] = [
     ("curl", &["--silent", "--fail"]),
     (
         "fio",
-        &["--uri", "--replay_redirect", "--write_iolog", "--showcmd", "--parse-only", "--readonly", "--warnings-fatal"],
+        &[
+            "--uri",
+            "--replay_redirect",
+            "--write_iolog",
+            "--showcmd",
+            "--parse-only",
+            "--readonly",
+            "--warnings-fatal",
+            "--status-interval",
+            "--bandwidth-log",
+        ],
     ),
     ("scripts in benches/", &["--against", "--prices"]),
     ("hdparm and nvme", &["--user-master", "--security-set-pass", "--security-erase", "--sanact", "--force"]),

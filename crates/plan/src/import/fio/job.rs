@@ -251,7 +251,6 @@ fn meaning(
     {
         reading.tell(given.bad(wrong));
     }
-    logs::tell(reading, &job.logs, job.waits());
     check(reading, &job);
     Some(job)
 }

@@ -128,17 +128,6 @@ pub(super) fn of(reading: &OptionReader, name: &str) -> FioLogs {
     }
 }
 
-/// Tells what of the logs there is not; an engine that `waits` for each request has no submissions in fio either.
-pub(super) fn tell(reading: &OptionReader, logs: &FioLogs, waits: bool) {
-    let has_submissions = logs.logs.iter().any(|log| log.kind == LogKind::Submission);
-    if let Some(given) = reading.option("write_lat_log").filter(|_| has_submissions && !waits) {
-        let follows =
-            "the submissions of single requests are not timed: its `slat` log is empty, and `lat` is as `clat`";
-        let message = format!("`{}` is honoured in part", given.written());
-        reading.tell(given.notice(super::super::Severity::Warning, "fio::not-honoured", message, Some(follows.into())));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tests::{Bench, read};

@@ -264,7 +264,6 @@ fn what_is_not_honoured_is_told_with_its_line_and_what_follows() {
         ("fsync=1\nfdatasync=2\nrw=write", "4: `fdatasync=2` is not honoured"),
         ("bsrange=512-512k", "of the 1024 multiples of 512 B"),
         ("flow=2", "at their own rates"),
-        ("write_lat_log\nioengine=libaio\ndirect=1", "`slat` log is empty"),
         ("numjobs=400\nfilename=x", "of more than 64 clones, all share one file"),
     ] {
         let text = format!("[a]\nsize=1g\n{options}\n");

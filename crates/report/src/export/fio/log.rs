@@ -33,6 +33,7 @@ struct LoggedRequest {
     at: Nanos,
     latency: Nanos,
     service: Nanos,
+    submission: Option<Nanos>,
     offset: Bytes,
     bytes: u32,
     direction: u8,
@@ -103,12 +104,12 @@ impl WorkerLogs {
 
     /// Adds a request, in the order of time; `keeps` is whether there is room for a line of its own.
     pub fn add(&mut self, completed: &Completed, keeps: bool) {
-        let Completed { at, request, latency, service } = *completed;
+        let Completed { at, request, latency, service, submission } = *completed;
         let Some(direction) = direction(request.op) else { return };
         let bytes = u32::try_from(request.bytes().get()).unwrap_or(u32::MAX);
         if keeps && self.keeps_each() {
             let offset = request.lba.offset();
-            self.requests.push(LoggedRequest { at, latency, service, offset, bytes, direction });
+            self.requests.push(LoggedRequest { at, latency, service, submission, offset, bytes, direction });
         }
         let maximum = self.asked.maximum;
         for (log, series) in self.asked.logs.iter().zip(&mut self.series) {
@@ -117,10 +118,11 @@ impl WorkerLogs {
                 Series::Each => {}
                 Series::Values(values, samples) => {
                     let value = match log.kind {
-                        LogKind::Latency => latency,
-                        LogKind::Completion => service,
-                        _ => continue,
+                        LogKind::Latency => Some(latency),
+                        LogKind::Submission => submission,
+                        _ => Some(service),
                     };
+                    let Some(value) = value else { continue };
                     let value = values[usize::from(direction)].add(at, value.as_nanos(), every, maximum);
                     samples.extend(value.map(|value| Sample { at, value, direction }));
                 }
@@ -155,9 +157,9 @@ impl WorkerLogs {
         };
         let none = Bytes::ZERO;
         match &mut series[place] {
-            Series::Each if kind == LogKind::Submission => {}
             Series::Each => {
-                requests.iter().for_each(|one| line(one.at, one.value(kind), one.direction, one.bytes, one.offset))
+                let valued = requests.iter().filter_map(|one| Some((one, one.value(kind)?)));
+                valued.for_each(|(one, value)| line(one.at, value, one.direction, one.bytes, one.offset));
             }
             Series::Values(values, samples) => {
                 samples.iter().for_each(|sample| line(sample.at, sample.value, sample.direction, 0, none));
@@ -194,14 +196,15 @@ const fn milliseconds(time: Nanos) -> u64 {
 }
 
 impl LoggedRequest {
-    fn value(&self, kind: LogKind) -> u64 {
-        match kind {
+    fn value(&self, kind: LogKind) -> Option<u64> {
+        Some(match kind {
             // Bytes a millisecond, as fio has it here, and KiB/s for intervals.
             LogKind::Bandwidth => u64::from(self.bytes) * 1_000_000 / self.service.as_nanos().max(1),
             LogKind::Iops => 1,
             LogKind::Latency => self.latency.as_nanos(),
-            LogKind::Submission | LogKind::Completion | LogKind::Histogram => self.service.as_nanos(),
-        }
+            LogKind::Submission => self.submission?.as_nanos(),
+            LogKind::Completion | LogKind::Histogram => self.service.as_nanos(),
+        })
     }
 }
 
@@ -307,6 +310,7 @@ mod tests {
             request: Request::new(op, Lba::new(16), sectors),
             latency: Nanos::from_millis(ms + 1),
             service: Nanos::from_millis(ms),
+            submission: (op == Op::Write).then_some(Nanos::from_micros(3)),
         };
         let reads = reads.iter().map(|at| of(at, Op::Read, 8, 1));
         let mut all: Vec<Completed> = reads.chain(writes.iter().map(|at| of(at, Op::Write, 16, 2))).collect();
@@ -331,7 +335,11 @@ mod tests {
         }
         let all = FioLogs { offsets: true, priorities: true, ..asked(LogKind::Iops, None) };
         assert_eq!(log(&all, &[1], &[]), ["1, 1, 0, 4096, 8192, 0x0000"]);
-        assert_eq!(log(&asked(LogKind::Submission, None), &[1], &[]), [""; 0]);
+        assert_eq!(
+            log(&asked(LogKind::Submission, None), &[1], &[2]),
+            ["2, 3000, 1, 8192, 0"],
+            "those that were timed"
+        );
     }
 
     #[test]

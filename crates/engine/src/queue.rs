@@ -1,0 +1,129 @@
+//! A worker's queue: a ring, threads, or trims one after another.
+
+use std::time::Duration;
+
+use block::{Nanos, Request, Tag};
+use rustix::io::Errno;
+use workload::Damage;
+
+use crate::content::{Content, ContentMark};
+use crate::discard::Discards;
+use crate::handover::first_granted;
+use crate::threads::Threads;
+use crate::uring::{Ring, Setup, SetupError, UringCompletion};
+use crate::{Handover, Job, Method, Observer, SubmissionTimes, Target};
+
+/// One worker's way to the target.
+pub(crate) enum SubmissionQueue<'r> {
+    Ring(Box<Ring<'r>>),
+    Threads(Box<Threads>),
+    Discards(Discards<'r>),
+}
+
+impl SubmissionQueue<'_> {
+    /// Sends a request on its way: what is written carries the mark, what is read is to.
+    pub fn push(&mut self, tag: Tag, request: Request, mark: ContentMark) -> Result<(), Errno> {
+        match self {
+            Self::Ring(ring) => return ring.push(tag, request, mark),
+            Self::Threads(threads) => threads.push(tag, request, mark),
+            Self::Discards(discards) => discards.push(tag, request),
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the data of a read that was pushed with this mark and is completed.
+    pub fn damage(&mut self, tag: Tag, request: Request, mark: ContentMark) -> Option<Damage> {
+        match self {
+            Self::Ring(ring) => ring.damage(tag, request, mark),
+            Self::Threads(threads) => threads.damage(tag),
+            Self::Discards(_) => None,
+        }
+    }
+
+    /// Adds to `done` what has been completed; nothing where nothing is for about a second.
+    pub fn wait_until_tick(&mut self, done: &mut Vec<UringCompletion>) -> Result<(), Errno> {
+        match self {
+            Self::Ring(ring) => return ring.wait_until_tick(done),
+            Self::Threads(threads) => threads.wait_until_tick(done),
+            Self::Discards(discards) => discards.wait(done),
+        }
+        Ok(())
+    }
+
+    /// How long submissions took; none where a request is carried out by whoever submits it.
+    pub fn submission(&self) -> Option<SubmissionTimes> {
+        match self {
+            Self::Ring(ring) => Some(ring.submission()),
+            Self::Threads(_) | Self::Discards(_) => None,
+        }
+    }
+
+    /// How long the submission of this tag's request took; none where that was not timed.
+    pub fn submitted_in(&self, tag: Tag) -> Option<Nanos> {
+        if let Self::Ring(ring) = self { ring.submitted_in(tag) } else { None }
+    }
+
+    /// Has nobody wait any more for what is in flight. A queue that waits for each request by itself has nothing in flight.
+    pub fn abandon(&mut self) {
+        match self {
+            Self::Ring(ring) => ring.abandon(),
+            Self::Threads(threads) => threads.abandon(),
+            Self::Discards(_) => {}
+        }
+    }
+
+    /// The same within `patience`.
+    pub fn wait_for(&mut self, done: &mut Vec<UringCompletion>, patience: Duration) -> Result<(), Errno> {
+        match self {
+            Self::Ring(ring) => return ring.wait_for(done, patience),
+            Self::Threads(threads) => threads.wait_for(done, patience),
+            Self::Discards(discards) if discards.is_empty() => std::thread::sleep(patience),
+            Self::Discards(discards) => discards.wait(done),
+        }
+        Ok(())
+    }
+}
+
+/// The worker's queue, by the best way that the kernel grants. What is written follows from the run's seed; what only
+/// reads needs no content.
+///
+/// # Errors
+/// If the kernel grants none, or there is no memory for the buffers.
+pub(crate) fn queue<'r>(
+    target: &'r Target,
+    job: &Job,
+    index: u32,
+) -> Result<(SubmissionQueue<'r>, Option<Handover>), SetupError> {
+    let Job { workload, seed, observer, .. } = *job;
+    // A trim moves no data: its buffers are as small as can be.
+    let buffer = if workload.pattern.trims() { crate::buffers::PAGE } else { workload.block_max() };
+    let content = Content::of(workload, seed, index);
+    let (depth, data_flushes) = (workload.queue_depth, workload.fdatasync > 0);
+    let submission = target.submission();
+    let attempt = |method| {
+        let deferred = method == Method::Deferred;
+        let setup = Setup {
+            deferred,
+            hipri: submission.hipri,
+            sqthread_poll: submission.sqthread_poll,
+            data_flushes,
+            times_each: observer.is_some_and(Observer::times_submissions),
+            batch: submission.batch,
+        };
+        let made = match method {
+            Method::Threads => Threads::new(target.files(), depth, buffer, content, data_flushes, submission.batch)
+                .map(|threads| SubmissionQueue::Threads(Box::new(threads))),
+            _ => Ring::new(target.files(), depth, buffer, content, setup)
+                .map(|ring| SubmissionQueue::Ring(Box::new(ring))),
+        };
+        match made {
+            Err(SetupError::Kernel(errno)) => Err(errno),
+            Err(SetupError::Memory) => Ok(None),
+            Ok(queue) => Ok(Some(queue)),
+        }
+    };
+    let (queue, method, refusal) = first_granted(submission.methods(), attempt).map_err(SetupError::Kernel)?;
+    let queue = queue.ok_or(SetupError::Memory)?;
+    let registered = matches!(&queue, SubmissionQueue::Ring(ring) if ring.is_registered());
+    Ok((queue, Some(Handover { method, registered, refusal: refusal.map(Errno::raw_os_error) })))
+}
