@@ -273,8 +273,7 @@ fn every_public_job_file_has_the_outcome_that_is_kept_for_it() {
 
 #[test]
 fn nearly_every_line_for_files_and_devices_that_fio_takes_is_taken() {
-    let fios: Fios = read(&corpus().join("fio-3.33.toml"));
-    let taken: BTreeMap<&str, bool> = fios.lines.iter().map(|answer| (answer.line.as_str(), answer.accepted)).collect();
+    let taken = fios_answers();
     let (mut all, mut refused) = (0, Vec::new());
     for row in rows("outcomes.toml") {
         let line = row["line"].as_str().unwrap();
