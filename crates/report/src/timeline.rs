@@ -17,11 +17,11 @@ pub(crate) struct Span {
     /// Data that they moved, in bytes.
     pub(crate) bytes: u64,
     /// The sum of their latencies, in microseconds.
-    latency_total: f64,
+    pub(crate) latency_total: f64,
     /// The longest of their latencies, in microseconds.
     pub(crate) latency_max: f64,
     /// How they lie, as far as that was kept.
-    latencies: Bins,
+    pub(crate) latencies: Bins,
 }
 
 impl Span {

@@ -77,10 +77,11 @@ pub fn run(mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
         Action::Set { name, run } => set(&mut store, name, *run),
         Action::List => list(&store),
         Action::Show { name } => show(&find(&store, name)?),
-        Action::Rm { name } => match store.remove_baseline(name)? {
-            true => Ok(notice(format_args!("Baseline {name} is removed."))),
-            false => Err(unknown(&store, name)),
-        },
+        Action::Rm { name } if store.remove_baseline(name)? => {
+            notice(format_args!("Baseline {name} is removed."));
+            Ok(())
+        }
+        Action::Rm { name } => Err(unknown(&store, name)),
         Action::Export { name, file } => outputs::write(file, find(&store, name)?.document().as_bytes()),
     }
 }

@@ -66,7 +66,9 @@ pub struct FioLogs {
 }
 
 /// The options that ask for logs, the logs of each, and the options by which it is left out or has another interval.
-const ASKING: [(&str, &[(LogKind, &str)], Option<&str>); 4] = [
+type Asking = (&'static str, &'static [(LogKind, &'static str)], Option<&'static str>);
+
+const ASKING: [Asking; 4] = [
     ("write_bw_log", &[(LogKind::Bandwidth, "disable_bw_measurement")], Some("bwavgtime")),
     ("write_iops_log", &[(LogKind::Iops, "")], Some("iopsavgtime")),
     (
