@@ -70,7 +70,8 @@ impl<'a> ComparedJob<'a> {
     }
 
     fn is_mixed(&self) -> bool {
-        self.section.get("rw").is_some_and(|rw| rw.split(':').next().unwrap().ends_with("rw"))
+        let rw = self.section.get("rw").and_then(|rw| rw.split(':').next());
+        rw.is_some_and(|rw| ["rw", "readwrite", "randrw"].contains(&rw))
     }
 
     /// Whether all requests of a kind have one size, whose name has no list in it.
