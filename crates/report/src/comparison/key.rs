@@ -11,7 +11,7 @@ use crate::table::framed;
 /// The width of a mean's column in text.
 const MEAN: usize = 9;
 /// The width of a ratio's: `0.942 (0.931–0.953) ▼`.
-const RATIO: usize = 23;
+const RATIO: usize = 21;
 
 /// What a key figure is called in a narrow column: `Random read, 4 KiB, QD 32, worn, IOPS`.
 fn short(comparison: &Comparison, one: &Contrast) -> String {
@@ -73,18 +73,18 @@ pub(super) fn table(comparison: &Comparison, names: &[String]) -> Markup {
             caption { "Key figures: means ± 95 % confidence, and the ratio to " (names[0]) }
             thead { tr {
                 th scope="col" { "Key figure" } th scope="col" { "Unit" }
-                th.number scope="col" { (names[0]) }
-                @for run in &names[1..] {
-                    th.number scope="col" { (run) }
+                th.number scope="col" { (name(comparison, 0)) }
+                @for (run, title) in (1..names.len()).map(|other| (name(comparison, other), &names[other])) {
+                    th.number scope="col" title=(title) { (run) }
                     th.number scope="col" data-head={ (run) ", ratio" } { "Ratio" }
                     th scope="col" { "95 % interval" }
                     th.number scope="col" { "p, corrected" }
                 }
             } }
             tbody { @for place in places { tr {
-                th scope="row" { (comparison.question.key[place].title) }
+                th.long scope="row" { (comparison.question.key[place].title) }
                 @let first = found(place).flatten().next();
-                td.unit { (first.map_or("", |one| one.figure.unit.as_str())) ", " (first.map_or("", |one| one.figure.better())) }
+                td.unit title=[first.map(|one| one.figure.better())] { (first.map_or("", |one| one.figure.unit.as_str())) }
                 (mean(first.map(|one| &one.before.interval)))
                 @for one in found(place) {
                     (mean(one.map(|one| &one.after.interval)))

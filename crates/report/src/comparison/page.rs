@@ -68,7 +68,7 @@ fn held(comparison: &Comparison, steps: &[SharedStep]) -> Vec<String> {
         (points(false), "shared cell"),
         (points(true), "shared point"),
         (comparison.contrasts.len(), "figure"),
-        (comparison.tests(true), "test of key figures"),
+        (comparison.tests(true), "key-figure test"),
         (comparison.tests(false), "exploratory test"),
     ];
     all.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| count(number, what)).collect()

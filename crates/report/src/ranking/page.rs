@@ -77,7 +77,7 @@ fn multiple(figure: &RankedFigure) -> Markup {
             } } }
         }
     };
-    framed(&figure.title, &table)
+    html! { div { (framed(&figure.title, &table)) } }
 }
 
 fn runs(ranking: &Ranking) -> Markup {

@@ -77,6 +77,27 @@ fn a_drive_that_was_written_only_in_part_is_not_called_steady() {
     assert_eq!(report::summary(&outcome, 80, false), steady, "the plan is taken at its word");
 }
 
+/// As on a file of a busy machine: no figure within ±2 %, and a conditioning that its rule does not call steady.
+#[test]
+fn what_is_too_noisy_to_tell_states_apart_is_said_to_be() {
+    let mut outcome = support::outcome();
+    let wear = outcome.steps.iter().find(|step| outcome.plan.steps[step.index].name == "wear").unwrap().index;
+    let Action::Condition(condition) = &mut outcome.plan.steps[wear].action else { panic!("it conditions") };
+    let rule = stats::SteadyRule { spread: 1e-9, ..stats::SteadyRule::SNIA };
+    condition.steady = Some(rule);
+    let sure = report::summary(&outcome, 80, false).replace('\n', " ");
+    assert!(!sure.contains("oo noisy"), "the figures do not scatter: {sure}");
+    for step in outcome.steps.iter_mut().filter(|step| step.index != wear) {
+        for (place, repeat) in step.points.iter_mut().flat_map(|point| point.repeats.iter_mut().enumerate()) {
+            let Some(measurement) = repeat.measurement_mut() else { continue };
+            measurement.elapsed = measurement.elapsed.times(10 + place as u64);
+        }
+    }
+    let noisy = report::summary(&outcome, 80, false).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(noisy.contains("Too noisy to tell") && noisy.contains("throughput figures exceed ±2 %"), "{noisy}");
+    assert!(!noisy.contains("× slower)") && !noisy.contains("× faster)"), "{noisy}");
+}
+
 #[test]
 fn key_figures_come_from_what_steps_measure_and_not_from_their_names() {
     let mut outcome = support::outcome();
