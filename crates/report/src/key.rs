@@ -2,22 +2,15 @@
 
 use block::{Bytes, Nanos};
 use plan::compare::KeyPlace;
-use plan::{Metric, Outcome, Rounds};
+use plan::{Metric, Rounds};
 use stats::Interval;
 use workload::{Pattern, Workload};
 
 use crate::change::FigureChange;
 use crate::figure::{CellFigure, CellFigures};
 use crate::part::MeasuredStep;
-use crate::parts::parts;
 use crate::state::DriveState;
 use crate::timeline::Timeline;
-
-/// The key figures of a run, with where each is measured: those of its summary, by which runs are compared.
-pub fn key_places(outcome: &Outcome) -> Vec<KeyPlace> {
-    let parts = parts(outcome);
-    Scorecard::of(&parts).places(&parts)
-}
 
 /// What a plain workload asks for, however long: what must agree for two figures to be compared.
 ///

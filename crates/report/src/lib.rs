@@ -20,6 +20,7 @@ mod glance;
 mod headline;
 pub mod health;
 mod key;
+mod key_places;
 mod limited;
 mod load;
 mod noise;
@@ -53,7 +54,7 @@ mod told;
 mod trials;
 
 pub use conditions::date;
-pub use key::key_places;
+pub use key_places::key_places;
 pub use page::html;
 pub use report::Report;
 pub use sparks::{bars, sparks};
