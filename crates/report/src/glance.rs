@@ -78,7 +78,7 @@ fn card(scorecard: &Scorecard, row: &KeyFigure, rated: Option<f64>, published: O
         ),
         true => (request.pattern.words().to_owned(), format!("{}, queue depth {}", request.block, request.in_flight())),
         false => (
-            format!("{}, {}", request.pattern.words(), row.metric.title().trim_end_matches(" latency")),
+            format!("{}, {}", request.pattern.words(), row.metric.title().to_lowercase().trim_end_matches(" latency")),
             format!("{}, queue depth {}, less is better", request.block, request.in_flight()),
         ),
     };
