@@ -16,6 +16,7 @@ use lab::Environment;
 /// # Errors
 /// If there is nothing, or it cannot be asked.
 pub fn of(path: &Path) -> io::Result<String> {
+    let path = &host::block_path(path);
     let found = fs::metadata(path)?;
     if found.file_type().is_block_device() { of_device(path) } else { Ok(format!("a file ({})", of_file(&found))) }
 }

@@ -147,7 +147,7 @@ pub fn capacity(target: &str) -> Option<Bytes> {
 
 /// How long a file or a block device is. Nothing else is opened: that could wait for ever, or change something.
 pub fn length(path: &Path) -> Option<Bytes> {
-    let handle = handle(path).ok()?;
+    let handle = handle(&host::block_path(path)).ok()?;
     let kind = handle.metadata().ok()?.file_type();
     let mut device = match kind.is_block_device() {
         true => again(&handle, false, OFlags::NONBLOCK).ok()?,

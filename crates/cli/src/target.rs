@@ -42,8 +42,9 @@ pub struct RealOptions {
     #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = number::switch)]
     pub invalidate: u8,
 
-    /// I/O engine: io_uring, or threads with pread and pwrite (psync)
-    #[arg(long, value_name = "io_uring|psync", default_value = "io_uring")]
+    /// I/O engine: io_uring, NVMe commands to a character device such as /dev/ng0n1 (io_uring_cmd), or threads with pread
+    /// and pwrite (psync)
+    #[arg(long, value_name = "io_uring|io_uring_cmd|psync", default_value = "io_uring")]
     pub ioengine: IoEngine,
 
     /// Poll for completions instead of using interrupts; needs O_DIRECT and a device with poll queues
@@ -278,8 +279,9 @@ fn destroyed(path: &Path, is_single: bool, named: &[PathBuf]) -> Option<PathBuf>
 /// Whether two names are one, or lead to one device.
 fn leads_to_same(one: &Path, other: &Path) -> bool {
     let number = |path: &Path| {
-        let found = std::fs::metadata(path).ok().filter(|found| found.file_type().is_block_device());
-        found.map(|found| found.rdev())
+        let found = std::fs::metadata(path).ok()?;
+        let kind = found.file_type();
+        (kind.is_block_device() || kind.is_char_device()).then(|| (kind.is_block_device(), found.rdev()))
     };
     one == other || number(one).is_some_and(|one| number(other) == Some(one))
 }

@@ -141,12 +141,12 @@ fn in_ascii(text: &str) -> String {
     plain
 }
 
-/// How wide what is printed may be: as the terminal is, or `COLUMNS` says, within reason; 80 columns where there is
+/// How wide what is printed may be: as the terminal is (a serial line does not say), or `COLUMNS` says, within reason; 80 columns where there is
 /// neither.
 pub fn width() -> u16 {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns >= 40);
     let is_terminal = std::io::stdout().is_terminal();
-    asked.or_else(|| Table::new().width().filter(|_| is_terminal)).unwrap_or(80).min(120)
+    asked.or_else(|| Table::new().width().filter(|columns| is_terminal && *columns > 0)).unwrap_or(80).min(120)
 }
 
 /// A text as a terminal may be given it: whatever in it came from a file, a store, a drive or the network, nothing moves the

@@ -13,11 +13,12 @@ use std::time::Duration;
 
 use block::{Bytes, Nanos};
 use host::{BlockDevice, FileMark, Mount};
-use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
+use rustix::fs::{FallocateFlags, FlockOperation, OFlags, major, minor};
 use rustix::io::Errno;
 
 use crate::error::errno;
-use crate::part::{Part, PartKind, TargetChange};
+use crate::nvme::Namespace;
+use crate::part::{CommandDevice, Part, PartKind, TargetChange};
 use crate::{OnError, Submission, TargetError, kernel};
 
 /// How long a run that is over waits without a completion, unless it is told otherwise: twice what Linux gives a drive for a
@@ -72,7 +73,12 @@ pub(crate) fn opened(path: &Path, access: &Access) -> Result<Part, TargetError> 
     };
     let found = handle.metadata().map_err(|error| failed(path, "look at", &error))?;
     if found.file_type().is_block_device() {
-        open_device(path, handle, found.st_rdev(), access)
+        let device = BlockDevice::find(found.st_rdev());
+        open_device(path, handle, device, &|named| host::is_same(named, found.st_rdev()), access)
+    } else if found.file_type().is_char_device()
+        && let Some(device) = BlockDevice::beside_generic(found.st_rdev())
+    {
+        open_commands(path, &handle, (found.st_rdev(), device), access)
     } else if found.is_file() {
         open_file(path, handle, &found, access)
     } else {
@@ -80,12 +86,45 @@ pub(crate) fn opened(path: &Path, access: &Access) -> Result<Part, TargetError> 
     }
 }
 
-fn open_device(path: &Path, handle: File, number: u64, access: &Access) -> Result<Part, TargetError> {
+/// A character device of NVMe: guarded and held as the block device of its namespace is.
+fn open_commands(
+    path: &Path,
+    handle: &File,
+    (number, device): (u64, BlockDevice),
+    access: &Access,
+) -> Result<Part, TargetError> {
+    let io = |doing| move |errno| TargetError::Io { path: path.to_owned(), doing, errno };
+    let node = Path::new("/dev").join(&device.name);
+    let block = host::open::handle(&node).map_err(|error| failed(&node, "look at", &error))?;
+    let found = block.metadata().map_err(|error| failed(&node, "look at", &error))?.st_rdev();
+    if (major(found), minor(found)) != device.number {
+        return Err(io("find the block device of")(Errno::NODEV));
+    }
+    let file = host::open::again(handle, access.writes, OFlags::empty());
+    let file = file.map_err(|error| failed(path, "open", &error))?;
+    let (id, said) = kernel::identify(file.as_fd()).map_err(io("identify the namespace of"))?;
+    let namespace = Namespace::parse(id, &said)
+        .map_err(|why| TargetError::Namespace { path: path.to_owned(), why: why.to_string() })?;
+    let is_named = |named: &Path| host::is_same_character(named, number);
+    let access = Access { direct: true, ..access.clone() };
+    let mut part = open_device(path, block, Some(device), &is_named, &access)?;
+    part.block = part.block.max(namespace.block());
+    part.commands = Some(CommandDevice { file, namespace });
+    Ok(part)
+}
+
+fn open_device(
+    path: &Path,
+    handle: File,
+    device: Option<BlockDevice>,
+    is_named: &dyn Fn(&Path) -> bool,
+    access: &Access,
+) -> Result<Part, TargetError> {
     if access.writes && rustix::process::geteuid().is_root() && is_others_name(path) {
         return Err(TargetError::OthersName { path: path.to_owned() });
     }
     let unknown = TargetError::Io { path: path.to_owned(), doing: "find in /sys/dev/block", errno: Errno::NODEV };
-    let device = BlockDevice::find(number).ok_or(unknown)?;
+    let device = device.ok_or(unknown)?;
     let whole = device.size().filter(|size| *size > Bytes::ZERO);
     let whole = whole.ok_or_else(|| TargetError::NoMedium { path: path.to_owned() })?;
     let capacity = access.size.unwrap_or(whole);
@@ -93,7 +132,7 @@ fn open_device(path: &Path, handle: File, number: u64, access: &Access) -> Resul
         return Err(TargetError::TooLarge { path: path.to_owned(), size: capacity, capacity: whole });
     }
     if access.writes {
-        check_device(path, &device, number, access)?;
+        check_device(path, &device, is_named, access)?;
     }
     // For a block device O_EXCL means that the kernel lets nobody mount or claim it meanwhile.
     let flags = if access.writes { OFlags::EXCL } else { OFlags::empty() };
@@ -114,8 +153,13 @@ fn is_others_name(path: &Path) -> bool {
 }
 
 /// All that speaks against writing to a device before it is opened.
-fn check_device(path: &Path, device: &BlockDevice, number: u64, access: &Access) -> Result<(), TargetError> {
-    if let Some(named) = access.destroy_data.as_ref().filter(|named| !host::is_same(named, number)) {
+fn check_device(
+    path: &Path,
+    device: &BlockDevice,
+    is_named: &dyn Fn(&Path) -> bool,
+    access: &Access,
+) -> Result<(), TargetError> {
+    if let Some(named) = access.destroy_data.as_ref().filter(|named| !is_named(named)) {
         return Err(TargetError::OtherDevice { path: path.to_owned(), named: named.clone() });
     }
     let by = host::uses(device);

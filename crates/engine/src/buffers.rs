@@ -61,6 +61,11 @@ impl Buffers {
         self.memory.idle(Tag(0)).bytes(length)
     }
 
+    /// Puts this into the beginning of a buffer.
+    pub fn put(&mut self, tag: Tag, bytes: &[u8]) {
+        self.memory.idle(tag).bytes(Bytes::new(bytes.len() as u64)).copy_from_slice(bytes);
+    }
+
     /// Makes the data of a write new, and known again by its mark.
     pub fn refresh(&mut self, tag: Tag, request: Request, mark: ContentMark) {
         if let Some(fresh) = &mut self.fresh {

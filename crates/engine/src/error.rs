@@ -80,6 +80,8 @@ pub enum TargetError {
     NoDirect { path: PathBuf, filesystem: String },
     #[error("permission to open {} is denied; run as root, or as a user who may", path.display())]
     Denied { path: PathBuf },
+    #[error("{} takes no commands from assay: {why}", path.display())]
+    Namespace { path: PathBuf, why: String },
     #[error("cannot {doing} {}: {errno}", path.display())]
     Io { path: PathBuf, doing: &'static str, errno: Errno },
 }
@@ -94,10 +96,48 @@ pub enum RealError {
     Invalid(#[from] Invalid),
     #[error("block size {found} is not a multiple of the {unit} that O_DIRECT needs here; try {}, or --direct=0", nearest(*found, *unit))]
     UnalignedBlock { found: Bytes, unit: Bytes },
+    #[error("block size {found} is not a multiple of the device's logical block of {unit}; try {}", nearest(*found, *unit))]
+    NoWholeBlocks { found: Bytes, unit: Bytes },
     #[error("alignment {found} is not a multiple of the {unit} that O_DIRECT needs here; try {}, or --direct=0", nearest(*found, *unit))]
     UnalignedPlaces { found: Bytes, unit: Bytes },
     #[error("offset {found} is not a multiple of the {unit} that O_DIRECT needs here; try {}, or --direct=0", nearest(*found, *unit))]
     UnalignedOffset { found: Bytes, unit: Bytes },
+    #[error(
+        "{} takes no commands of NVMe: ioengine=io_uring_cmd is for character devices such as /dev/ng0n1; {}",
+        path.display(), instead.as_ref().map_or("use ioengine=io_uring".to_owned(), |device| format!("name {}", device.display()))
+    )]
+    NoCommands { path: PathBuf, instead: Option<PathBuf> },
+    #[error("{} takes commands of NVMe, which only io_uring sends; leave out ioengine=psync, or name its block device", path.display())]
+    OnlyCommands { path: PathBuf },
+    #[error("{} takes commands of NVMe and other parts of the target do not; run them apart", path.display())]
+    CommandsBeside { path: PathBuf },
+    #[error("block size {found} is more than the {max} that {} takes in one command; try {max}", path.display())]
+    CommandTooLong { found: Bytes, max: Bytes, path: PathBuf },
+    #[error(
+        "{} has no poll queues, which --hipri needs; load its driver with some (nvme.poll_queues=N on the kernel's command \
+         line, or `modprobe nvme poll_queues=N`), or leave --hipri out",
+        path.display()
+    )]
+    NoPollQueues { path: PathBuf },
+    /// A request is longer than what a zone can hold.
+    #[error("requests of {block} do not fit into zones that hold {zone}; give a smaller bs, or zonemode=none")]
+    ZoneTooSmall { block: Bytes, zone: Bytes },
+    #[error("writes to {}, which has zones, would leave the page cache in any order; leave out --direct=0", path.display())]
+    ZonesBuffered { path: PathBuf },
+    #[error("{} has zones, where writes go to write pointers, and verify checks them where they were asked for; leave verify out", path.display())]
+    ZonesVerified { path: PathBuf },
+    #[error("{} has zones and is one of several targets; name it alone", path.display())]
+    ZonesBeside { path: PathBuf },
+    #[error("the zones of {} cannot be reported: {errno}", path.display())]
+    ZoneReport { path: PathBuf, errno: Errno },
+    #[error("nothing is written in the zones of this span of {}; write it first, or add --read_beyond_wp=1", path.display())]
+    ZonesEmpty { path: PathBuf },
+    #[error(
+        "no zone in this span of {} can be written: all are read only or offline, or as many elsewhere are open as the \
+         drive allows; finish or reset those (`blkzone report` lists them)",
+        path.display()
+    )]
+    ZonesClosed { path: PathBuf },
     #[error("block size {found} is more than the {max} that one real request can hold; try 1m")]
     BlockTooLarge { found: Bytes, max: Bytes },
     #[error("{} was opened for reading only, but the workload changes data; open it for writing", path.display())]

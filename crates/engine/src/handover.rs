@@ -11,6 +11,8 @@ pub enum IoEngine {
     /// By io_uring, or by threads where that is forbidden.
     #[default]
     IoUring,
+    /// By io_uring, as commands to the character device of a namespace of NVMe.
+    UringCommands,
     /// By threads that each call `pread` or `pwrite`, as many as the queue is deep.
     Psync,
 }
@@ -21,8 +23,9 @@ impl FromStr for IoEngine {
     fn from_str(name: &str) -> Result<Self, String> {
         match name {
             "io_uring" => Ok(Self::IoUring),
+            "io_uring_cmd" => Ok(Self::UringCommands),
             "psync" => Ok(Self::Psync),
-            _ => Err("known: io_uring, psync".to_owned()),
+            _ => Err("known: io_uring, io_uring_cmd, psync".to_owned()),
         }
     }
 }
@@ -74,6 +77,7 @@ impl Submission {
             (IoEngine::IoUring, false) => &[Method::Deferred, Method::Plain, Method::Threads],
             // A ring that the kernel looks into by itself has no thread to defer completions to.
             (IoEngine::IoUring, true) => &[Method::Plain, Method::Threads],
+            (IoEngine::UringCommands, _) => &[Method::Commands],
             (IoEngine::Psync, _) => &[Method::Threads],
         }
     }

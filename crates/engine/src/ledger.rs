@@ -33,7 +33,7 @@ impl Ledger {
         let count = length.div(workload.block) as usize;
         let mut blocks = Vec::new();
         let needed = memory(workload, capacity)?;
-        blocks.try_reserve_exact(count).map_err(|_| crate::real::ledger_error(needed))?;
+        blocks.try_reserve_exact(count).map_err(|_| crate::shortage::ledger_error(needed))?;
         blocks.resize(count, 0);
         Ok(Some(Self { start, block: workload.block, blocks, earlier: workload.verify.only }))
     }

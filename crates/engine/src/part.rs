@@ -6,12 +6,13 @@ use std::os::linux::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use block::{Bytes, SECTOR};
+use block::{Bytes, Lba, SECTOR, ZoneAction};
 use host::{BlockDevice, mark};
 use rustix::fs::{FallocateFlags, OFlags, SeekFrom};
 use rustix::io::Errno;
 
 use crate::access::{self, direct_block, failed, filesystem, no_direct, open, reserve};
+use crate::nvme::Namespace;
 use crate::{Access, TargetError, kernel};
 
 /// A file or block device that is open, and where in the target it lies.
@@ -28,6 +29,8 @@ pub(crate) struct Part {
     kind: PartKind,
     /// Where in the target it begins.
     pub start: Bytes,
+    /// Where it takes commands of NVMe.
+    pub commands: Option<CommandDevice>,
     /// How much of it is used: the size that was asked for, or all of it.
     pub length: Bytes,
     /// What O_DIRECT needs, or a sector without it.
@@ -36,6 +39,13 @@ pub(crate) struct Part {
     pub writable: bool,
     /// What opening it has changed.
     pub change: TargetChange,
+}
+
+/// A character device of NVMe, to which commands go instead of to its block device.
+#[derive(Debug)]
+pub(crate) struct CommandDevice {
+    pub file: File,
+    pub namespace: Namespace,
 }
 
 /// What opening a part has changed.
@@ -78,6 +88,7 @@ impl Part {
             is_being_written: AtomicBool::new(false),
             kind,
             start: Bytes::ZERO,
+            commands: None,
             length,
             block,
             direct: access.direct,
@@ -94,8 +105,27 @@ impl Part {
         &self.handle
     }
 
+    /// The file or block device.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
+    }
+
+    /// What requests are made to.
+    pub fn requests_fd(&self) -> BorrowedFd<'_> {
+        self.commands.as_ref().map_or(self.file.as_fd(), |commands| commands.file.as_fd())
+    }
+
+    /// The block device with zones that it is; none of anything else.
+    pub fn zoned_device(&self) -> Option<&BlockDevice> {
+        self.block_device().filter(|device| device.is_zoned())
+    }
+
+    /// The block device that it is, perhaps a partition.
+    pub fn block_device(&self) -> Option<&BlockDevice> {
+        match &self.kind {
+            PartKind::Device(device) => Some(device),
+            PartKind::File => None,
+        }
     }
 
     /// Where in the target it ends.
@@ -126,10 +156,11 @@ impl Part {
     pub fn identity(&self) -> String {
         match &self.kind {
             PartKind::File => format!("file on {}", filesystem(&self.path)),
-            PartKind::Device(device) => match device.model() {
-                Some(model) => format!("block device {} ({model})", device.name),
-                None => format!("block device {}", device.name),
-            },
+            PartKind::Device(device) => {
+                let kind = if self.commands.is_some() { "NVMe commands to" } else { "block device" };
+                let model = device.model().map_or(String::new(), |model| format!(" ({model})"));
+                format!("{kind} {}{model}", device.name)
+            }
         }
     }
 
@@ -198,6 +229,9 @@ impl Part {
         }
         self.begin_writing();
         let result = match self.kind {
+            PartKind::Device(ref device) if device.is_zoned() => {
+                kernel::manage_zones(self.file.as_fd(), ZoneAction::Reset, Lba::new(0), self.length)
+            }
             PartKind::Device(_) => kernel::discard(self.file.as_fd(), Bytes::ZERO, self.length),
             PartKind::File => {
                 let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
@@ -277,7 +311,7 @@ impl<'f> Files<'f> {
     }
 
     pub fn of(parts: &'f [Part]) -> Self {
-        let (fds, starts): (Vec<_>, Vec<_>) = parts.iter().map(|part| (part.fd(), part.start.get())).unzip();
+        let (fds, starts): (Vec<_>, Vec<_>) = parts.iter().map(|part| (part.requests_fd(), part.start.get())).unzip();
         Self::new(&fds, &starts)
     }
 }

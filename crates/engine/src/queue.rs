@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use block::{Nanos, Request, Tag};
+use block::{Bytes, Nanos, Request, Tag};
 use rustix::io::Errno;
 use workload::Damage;
 
 use crate::content::{Content, ContentMark};
 use crate::discard::Discards;
+use crate::entries::CommandEntries;
 use crate::handover::first_granted;
 use crate::threads::Threads;
 use crate::uring::{Ring, Setup, SetupError, UringCompletion};
@@ -16,6 +17,7 @@ use crate::{Handover, Job, Method, Observer, SubmissionTimes, Target};
 /// One worker's way to the target.
 pub(crate) enum SubmissionQueue<'r> {
     Ring(Box<Ring<'r>>),
+    Commands(Box<Ring<'r, CommandEntries>>),
     Threads(Box<Threads>),
     Discards(Discards<'r>),
 }
@@ -25,6 +27,7 @@ impl SubmissionQueue<'_> {
     pub fn push(&mut self, tag: Tag, request: Request, mark: ContentMark) -> Result<(), Errno> {
         match self {
             Self::Ring(ring) => return ring.push(tag, request, mark),
+            Self::Commands(ring) => return ring.push(tag, request, mark),
             Self::Threads(threads) => threads.push(tag, request, mark),
             Self::Discards(discards) => discards.push(tag, request),
         }
@@ -35,6 +38,7 @@ impl SubmissionQueue<'_> {
     pub fn damage(&mut self, tag: Tag, request: Request, mark: ContentMark) -> Option<Damage> {
         match self {
             Self::Ring(ring) => ring.damage(tag, request, mark),
+            Self::Commands(ring) => ring.damage(tag, request, mark),
             Self::Threads(threads) => threads.damage(tag),
             Self::Discards(_) => None,
         }
@@ -44,6 +48,7 @@ impl SubmissionQueue<'_> {
     pub fn wait_until_tick(&mut self, done: &mut Vec<UringCompletion>) -> Result<(), Errno> {
         match self {
             Self::Ring(ring) => return ring.wait_until_tick(done),
+            Self::Commands(ring) => return ring.wait_until_tick(done),
             Self::Threads(threads) => threads.wait_until_tick(done),
             Self::Discards(discards) => discards.wait(done),
         }
@@ -54,19 +59,25 @@ impl SubmissionQueue<'_> {
     pub fn submission(&self) -> Option<SubmissionTimes> {
         match self {
             Self::Ring(ring) => Some(ring.submission()),
+            Self::Commands(ring) => Some(ring.submission()),
             Self::Threads(_) | Self::Discards(_) => None,
         }
     }
 
     /// How long the submission of this tag's request took; none where that was not timed.
     pub fn submitted_in(&self, tag: Tag) -> Option<Nanos> {
-        if let Self::Ring(ring) = self { ring.submitted_in(tag) } else { None }
+        match self {
+            Self::Ring(ring) => ring.submitted_in(tag),
+            Self::Commands(ring) => ring.submitted_in(tag),
+            Self::Threads(_) | Self::Discards(_) => None,
+        }
     }
 
     /// Has nobody wait any more for what is in flight. A queue that waits for each request by itself has nothing in flight.
     pub fn abandon(&mut self) {
         match self {
             Self::Ring(ring) => ring.abandon(),
+            Self::Commands(ring) => ring.abandon(),
             Self::Threads(threads) => threads.abandon(),
             Self::Discards(_) => {}
         }
@@ -76,6 +87,7 @@ impl SubmissionQueue<'_> {
     pub fn wait_for(&mut self, done: &mut Vec<UringCompletion>, patience: Duration) -> Result<(), Errno> {
         match self {
             Self::Ring(ring) => return ring.wait_for(done, patience),
+            Self::Commands(ring) => return ring.wait_for(done, patience),
             Self::Threads(threads) => threads.wait_for(done, patience),
             Self::Discards(discards) if discards.is_empty() => std::thread::sleep(patience),
             Self::Discards(discards) => discards.wait(done),
@@ -100,6 +112,7 @@ pub(crate) fn queue<'r>(
     let content = Content::of(workload, seed, index);
     let (depth, data_flushes) = (workload.queue_depth, workload.fdatasync > 0);
     let submission = target.submission();
+    let methods = if target.takes_commands() { &[Method::Commands] } else { submission.methods() };
     let attempt = |method| {
         let deferred = method == Method::Deferred;
         let setup = Setup {
@@ -113,6 +126,9 @@ pub(crate) fn queue<'r>(
         let made = match method {
             Method::Threads => Threads::new(target.files(), depth, buffer, content, data_flushes, submission.batch)
                 .map(|threads| SubmissionQueue::Threads(Box::new(threads))),
+            Method::Commands => {
+                commands(target, (depth, buffer), content, setup).map(|ring| SubmissionQueue::Commands(Box::new(ring)))
+            }
             _ => Ring::new(target.files(), depth, buffer, content, setup)
                 .map(|ring| SubmissionQueue::Ring(Box::new(ring))),
         };
@@ -122,8 +138,28 @@ pub(crate) fn queue<'r>(
             Ok(queue) => Ok(Some(queue)),
         }
     };
-    let (queue, method, refusal) = first_granted(submission.methods(), attempt).map_err(SetupError::Kernel)?;
+    let (queue, method, refusal) = first_granted(methods, attempt).map_err(SetupError::Kernel)?;
     let queue = queue.ok_or(SetupError::Memory)?;
-    let registered = matches!(&queue, SubmissionQueue::Ring(ring) if ring.is_registered());
+    let registered = match &queue {
+        SubmissionQueue::Ring(ring) => ring.is_registered(),
+        SubmissionQueue::Commands(ring) => ring.is_registered(),
+        SubmissionQueue::Threads(_) | SubmissionQueue::Discards(_) => false,
+    };
     Ok((queue, Some(Handover { method, registered, refusal: refusal.map(Errno::raw_os_error) })))
+}
+
+/// A ring of commands, whose completions are deferred where the kernel can (since 6.1).
+fn commands<'r>(
+    target: &'r Target,
+    size: (u32, Bytes),
+    content: Option<Content>,
+    setup: Setup,
+) -> Result<Ring<'r, CommandEntries>, SetupError> {
+    let namespaces = target.namespaces().unwrap_or_default();
+    let ring =
+        |deferred| Ring::of_commands(target.files(), namespaces.clone(), size, content, Setup { deferred, ..setup });
+    match ring(!setup.sqthread_poll) {
+        Err(SetupError::Kernel(Errno::INVAL)) => ring(false),
+        made => made,
+    }
 }

@@ -6,16 +6,16 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use block::{Bytes, Nanos, Seed};
+use block::{Bytes, Nanos, Seed, Zone, ZoneLimits};
 use host::{BlockDevice, DiskCounters, Machine};
-use rustix::io::Errno;
 use stats::Bins;
 use workload::{Invalid, Workload};
 
-use crate::buffers::PAGE;
 use crate::error::errno;
+use crate::shortage::{buffers, ledger_error, memory_available};
 use crate::uring::BLOCK_MAX;
 use crate::worker::{SharedRun, Worker};
+use crate::zone_queue::ZoneQueue;
 use crate::{Clock, Cpu, DiskUse, Job, Lately, Measurement, RealError, Target, kernel, ledger};
 
 /// How often the caller is told of progress.
@@ -110,7 +110,10 @@ pub fn run_real_apart(
     for (target, job) in placed().filter(|(_, job)| job.workload.changes_data()) {
         target.begin_writing(job.workload.span(target.capacity())?);
     }
-    let shared: Vec<SharedRun> = placed().map(|(target, job)| SharedRun::new(target, job)).collect();
+    let zones: Vec<(&Target, Option<ZoneQueue>)> =
+        distinct.iter().map(|target| Ok((*target, zone_queue(target)?))).collect::<Result<_, RealError>>()?;
+    let shared: Vec<SharedRun> =
+        placed().map(|(target, job)| shared_run(target, job, &zones)).collect::<Result<_, _>>()?;
     let (start, end) = (Gate::default(), Gate::default());
     let run = RealRun { jobs, shared: &shared, start: &start, end: &end, watch };
     let counts = thread::scope(|scope| {
@@ -145,9 +148,20 @@ pub fn run_real_apart(
         .collect()
 }
 
+/// What the workers of a job share, with the zones of its target.
+fn shared_run<'r>(
+    target: &'r Target,
+    job: &Job<'r>,
+    zones: &'r [(&Target, Option<ZoneQueue>)],
+) -> Result<SharedRun<'r>, RealError> {
+    let zones = zones.iter().find(|(known, _)| std::ptr::eq(*known, target)).and_then(|(_, zones)| zones.as_ref());
+    SharedRun::new(target, job, zones).map_err(|error| error.of(job))
+}
+
 /// What of a workload can be seen to be impossible before anything is started.
 fn check(target: &Target, workload: &Workload) -> Result<(), RealError> {
     let span = workload.span(target.capacity())?;
+    target.check(workload)?;
     let unit = target.block();
     if let Some(found) = workload.unfit(unit) {
         return Err(match workload.align == Some(found) {
@@ -167,6 +181,19 @@ fn check(target: &Target, workload: &Workload) -> Result<(), RealError> {
         return Err(RealError::BlockTooLarge { found: block, max: BLOCK_MAX });
     }
     Ok(())
+}
+
+/// The zones of a target as they are now; none if it has none.
+fn zone_queue(target: &Target) -> Result<Option<ZoneQueue>, RealError> {
+    let Some((part, device)) = target.zoned() else { return Ok(None) };
+    let report = kernel::report_zones(part.fd())
+        .map_err(|errno| RealError::ZoneReport { path: part.path().to_owned(), errno })?;
+    let [open, active] = device.zone_limits();
+    // Not every drive closes a zone to open another.
+    let active = open.into_iter().chain(active).min();
+    // What is used of a device may be less than all of it.
+    let used: Vec<Zone> = report.into_iter().filter(|zone| zone.start.offset() < part.length).collect();
+    Ok(Some(ZoneQueue::new(&used, ZoneLimits { open, active, append: target.takes_commands() })))
 }
 
 /// Whether the span of a workload lies on files alone, where a target is several. A replay only goes where its trace goes.
@@ -202,31 +229,6 @@ fn check_memory(targets: &[&Target], jobs: &[Job]) -> Result<(), RealError> {
 fn check_workers(workers: u32) -> Result<(), RealError> {
     let max = Machine::here().mappings_left() / MAPS_EACH;
     if u64::from(workers) > max { Err(RealError::TooManyWorkers { workers, max }) } else { Ok(()) }
-}
-
-/// The memory of all requests that may be in flight.
-fn buffers(workload: &Workload) -> Bytes {
-    workload.block_max().round_up(PAGE).times(u64::from(workload.queue_depth) * u64::from(workload.workers))
-}
-
-/// More memory is asked for than there is.
-pub(crate) fn memory_error(workload: &Workload) -> RealError {
-    RealError::Memory { needed: buffers(workload), available: memory_available() }
-}
-
-/// There is no room to remember what every block should hold.
-pub(crate) fn ledger_error(needed: Bytes) -> RealError {
-    RealError::LedgerMemory { needed, available: memory_available() }
-}
-
-/// The kernel refuses a ring, or to go on with it.
-pub(crate) fn uring_error(errno: Errno) -> RealError {
-    RealError::Uring { errno, disabled: Machine::here().io_uring_disabled() }
-}
-
-/// What can be had without swapping; everything where the kernel does not say.
-fn memory_available() -> Bytes {
-    Machine::here().memory_available().unwrap_or(Bytes::new(u64::MAX))
 }
 
 /// Holds the workers until all are ready, so that they start together, or until all have ended.
@@ -469,12 +471,6 @@ fn disk_use(device: &BlockDevice, before: DiskCounters, time: Nanos) -> Option<D
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_kernel_says_how_much_memory_there_is() {
-        let available = memory_available();
-        assert!(available > Bytes::from_mib(1) && available < Bytes::new(u64::MAX), "{available}");
-    }
 
     #[test]
     fn nobody_passes_the_gate_before_it_opens_and_all_learn_the_same() {

@@ -11,6 +11,7 @@ use block::{Bytes, Lba, Nanos, Op, Request};
 use host::BlockDevice;
 
 use crate::access;
+use crate::nvme::Namespace;
 use crate::part::{Files, Part};
 use crate::{Access, OnError, RealError, Record, Submission, TargetError};
 
@@ -44,6 +45,8 @@ pub enum Purged {
     Discarded(Bytes),
     /// So much of a file was given back to its file system and reserved anew.
     Reallocated(Bytes),
+    /// All zones of the device were reset, which hold so much.
+    Reset(Bytes),
     /// Both, of a target that is files and devices.
     Both {
         /// So much of devices.
@@ -59,6 +62,7 @@ impl fmt::Display for Purged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Discarded(size) => write!(f, "discarded {size} of the device"),
+            Self::Reset(size) => write!(f, "reset all zones of the device's {size}"),
             Self::Reallocated(size) => {
                 write!(
                     f,
@@ -119,6 +123,8 @@ impl Target {
     fn of(parts: Vec<Part>, access: &Access) -> Self {
         let Access { direct, keep_cache, on_error, .. } = *access;
         let blank = parts.iter().filter(|part| part.needs_layout()).map(|part| (part.start, part.length)).collect();
+        // Commands pass the page cache by whatever is asked for.
+        let direct = direct || parts.iter().any(|part| part.commands.is_some());
         Self {
             block: parts.iter().map(|part| part.block).max().expect("a target has at least one part"),
             parts,
@@ -217,6 +223,11 @@ impl Target {
     /// Whether runs are to end early.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Those that it is, in the order of their places.
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
     }
 
     /// How requests are handed to the kernel.
@@ -337,6 +348,7 @@ impl Target {
             *(if part.is_device() { &mut discarded } else { &mut reallocated }) += part.length;
         }
         Ok(match (discarded, reallocated) {
+            (reset, Bytes::ZERO) if self.zoned().is_some() => Purged::Reset(reset),
             (discarded, Bytes::ZERO) => Purged::Discarded(discarded),
             (Bytes::ZERO, reallocated) => Purged::Reallocated(reallocated),
             (discarded, reallocated) => Purged::Both { discarded, reallocated },
@@ -363,6 +375,21 @@ impl Target {
     /// name leads to by now.
     pub fn node(&self) -> PathBuf {
         self.first().node()
+    }
+
+    /// The namespaces that its files take commands for; none if they take none.
+    pub(crate) fn namespaces(&self) -> Option<Vec<Namespace>> {
+        self.parts.iter().map(|part| part.commands.as_ref().map(|commands| commands.namespace)).collect()
+    }
+
+    /// Whether requests to it are commands of NVMe.
+    pub(crate) fn takes_commands(&self) -> bool {
+        self.first().commands.is_some()
+    }
+
+    /// Its device with zones, and the part of the target that it is; none if it has no zones.
+    pub(crate) fn zoned(&self) -> Option<(&Part, &BlockDevice)> {
+        self.parts.iter().find_map(|part| Some((part, part.zoned_device()?)))
     }
 
     /// What requests are made to.

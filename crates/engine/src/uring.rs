@@ -7,16 +7,16 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use block::{Bytes, Nanos, Op, Request, Tag};
-use io_uring::squeue::Entry;
-use io_uring::{EnterFlags, IoUring, opcode, types};
-use rustix::fs::FallocateFlags;
+use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue, types};
 use rustix::io::Errno;
 use workload::Damage;
 
 use crate::buffers::Buffers;
 use crate::content::{Content, ContentMark};
+use crate::entries::{CommandEntries, Entries, EntryBuffer, FileEntries};
 use crate::error::errno;
-use crate::part::{Files, Places};
+use crate::nvme::Namespace;
+use crate::part::Files;
 use crate::registration::{ENTER_REGISTERED_RING, register_ring, unregister_ring};
 use crate::{Batch, SubmissionTimes};
 
@@ -69,8 +69,8 @@ pub(crate) struct Setup {
 }
 
 /// One worker's queue: each tag has a buffer of one block and may have one request in flight.
-pub(crate) struct Ring<'f> {
-    ring: IoUring,
+pub(crate) struct Ring<'f, E: Entries = FileEntries> {
+    ring: IoUring<E::Entry, E::Completion>,
     /// Its number among those that this thread has registered, which spares the kernel to look its descriptor up.
     registration: Option<u32>,
     buffers: Buffers,
@@ -96,10 +96,7 @@ pub(crate) struct Ring<'f> {
     needs_tick: bool,
     /// Whether nobody waits any more for what is in flight.
     is_abandoned: bool,
-    /// What a flush asks for.
-    flush: types::FsyncFlags,
-    /// Which of the registered files a place is in.
-    places: Places,
+    entries: E,
     files: PhantomData<BorrowedFd<'f>>,
 }
 
@@ -113,11 +110,38 @@ impl<'f> Ring<'f> {
         content: Option<Content>,
         setup: Setup,
     ) -> Result<Self, SetupError> {
+        let Files { fds, places } = files.into();
+        let flush = if setup.data_flushes { types::FsyncFlags::DATASYNC } else { types::FsyncFlags::empty() };
+        Self::of(&fds, FileEntries { places, flush }, (depth, block), content, setup)
+    }
+}
+
+impl<'f> Ring<'f, CommandEntries> {
+    /// The same of NVMe's character devices, whose namespaces these are, by commands to them.
+    pub fn of_commands(
+        files: Files<'f>,
+        namespaces: Vec<Namespace>,
+        (depth, block): (u32, Bytes),
+        content: Option<Content>,
+        setup: Setup,
+    ) -> Result<Self, SetupError> {
+        let Files { fds, places } = files;
+        Self::of(&fds, CommandEntries { places, namespaces }, (depth, block), content, setup)
+    }
+}
+
+impl<'f, E: Entries> Ring<'f, E> {
+    fn of(
+        fds: &[BorrowedFd<'f>],
+        entries: E,
+        (depth, block): (u32, Bytes),
+        content: Option<Content>,
+        setup: Setup,
+    ) -> Result<Self, SetupError> {
         assert!(block <= BLOCK_MAX, "blocks of {block} are longer than the kernel takes");
         let buffers = Buffers::new(depth, block, content).ok_or(SetupError::Memory)?;
         // One entry more than there are requests, for the tick.
         let ring = set_up(depth.saturating_add(1), setup).map_err(|error| SetupError::Kernel(errno(&error)))?;
-        let Files { fds, places } = files.into();
         let fds: Vec<RawFd> = fds.iter().map(AsRawFd::as_raw_fd).collect();
         ring.submitter().register_files(&fds).map_err(|error| SetupError::Kernel(errno(&error)))?;
         let slices = buffers.memory.slices(depth, block);
@@ -125,7 +149,6 @@ impl<'f> Ring<'f> {
         // Without the right to lock so much memory this fails, and requests name their buffer instead.
         let registered = unsafe { ring.submitter().register_buffers(&slices) }.is_ok();
         let batch = setup.batch;
-        let flush = if setup.data_flushes { types::FsyncFlags::DATASYNC } else { types::FsyncFlags::empty() };
         let registration = register_ring(&ring);
         Ok(Self {
             ring,
@@ -145,8 +168,7 @@ impl<'f> Ring<'f> {
             // A device that is polled has no timers; waiting for it ends by itself.
             needs_tick: !setup.hipri,
             is_abandoned: false,
-            flush,
-            places,
+            entries,
             files: PhantomData,
         })
     }
@@ -164,7 +186,12 @@ impl<'f> Ring<'f> {
         if request.op == Op::Write {
             self.buffers.refresh(tag, request, mark);
         }
-        let entry = self.entry(tag, request).user_data(u64::from(tag.0));
+        if let Some(operand) = self.entries.operand(request) {
+            self.buffers.put(tag, &operand);
+        }
+        let buffer =
+            EntryBuffer { at: self.buffers.memory.at(tag), registered: self.registered.then_some(tag.0 as u16) };
+        let entry = self.entries.entry(request, buffer, tag.0);
         // Only a queue deeper than the kernel's is ever full.
         while self.ring.submission().is_full() {
             self.make_room()?;
@@ -210,28 +237,6 @@ impl<'f> Ring<'f> {
         self.buffers.damage(tag, request, mark)
     }
 
-    fn entry(&self, tag: Tag, request: Request) -> Entry {
-        let (file, offset) = self.places.of(request.lba.offset().get());
-        let (file, length) = (types::Fixed(file as u32), request.bytes().get() as u32);
-        let (buffer, index) = (self.buffers.memory.at(tag), tag.0 as u16);
-        let flags = if request.durable { libc::RWF_DSYNC } else { 0 };
-        match (request.op, self.registered) {
-            (Op::Read, true) => opcode::ReadFixed::new(file, buffer, length, index).offset(offset).build(),
-            (Op::Read, false) => opcode::Read::new(file, buffer, length).offset(offset).build(),
-            (Op::Write, true) => {
-                opcode::WriteFixed::new(file, buffer, length, index).offset(offset).rw_flags(flags).build()
-            }
-            (Op::Write, false) => opcode::Write::new(file, buffer, length).offset(offset).rw_flags(flags).build(),
-            (Op::Trim, _) => {
-                let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-                let length = request.bytes().get();
-                opcode::Fallocate::new(file, length).offset(offset).mode(mode.bits() as i32).build()
-            }
-            (Op::Append | Op::Zone(_), _) => unreachable!("only simulated drives have zones"),
-            (Op::Flush, _) => opcode::Fsync::new(file).flags(self.flush).build(),
-        }
-    }
-
     /// Adds to `done` what has been completed: at least one request.
     pub fn wait(&mut self, done: &mut Vec<UringCompletion>) -> Result<(), Errno> {
         let before = done.len();
@@ -248,7 +253,7 @@ impl<'f> Ring<'f> {
         if self.needs_tick && !self.ring.submission().is_full() {
             let tick = opcode::Timeout::new(&raw const TICK_TIME).build().user_data(TICK_DATA);
             // SAFETY: the time that the entry points to is a constant.
-            unsafe { self.ring.submission().push(&tick) }.expect("there is room for one more");
+            unsafe { self.ring.submission().push(&tick.into()) }.expect("there is room for one more");
             self.needs_tick = false;
         }
         self.waits = self.waits.wrapping_add(1);
@@ -310,12 +315,13 @@ impl<'f> Ring<'f> {
         self.pushed = [0; 3];
         let most = self.batch.complete_max.map_or(usize::MAX, |most| most as usize);
         for entry in self.ring.completion().take(most) {
+            let entry: cqueue::Entry = entry.into();
             if entry.user_data() == TICK_DATA {
                 // A kernel without timers is not asked again.
                 self.needs_tick = entry.result() == -libc::ETIME;
                 continue;
             }
-            let result = u32::try_from(entry.result()).map_err(|_| Errno::from_raw_os_error(-entry.result()));
+            let result = E::outcome(entry.result(), entry.user_data());
             let tag = Tag(entry.user_data() as u32);
             self.buffers.memory.give_back(tag);
             done.push(UringCompletion { tag, result });
@@ -370,16 +376,16 @@ impl<'f> Ring<'f> {
 
 /// Waits for all that is in flight: the kernel must not read or write memory that is no longer ours. Then hands the
 /// file back, which the kernel would otherwise keep until it comes to take the ring down, after the program's end.
-impl Drop for Ring<'_> {
+impl<E: Entries> Drop for Ring<'_, E> {
     fn drop(&mut self) {
         self.finish();
         if let Some(number) = self.registration.take() {
-            unregister_ring(&self.ring, number);
+            unregister_ring(self.ring.as_raw_fd(), number);
         }
     }
 }
 
-impl Ring<'_> {
+impl<E: Entries> Ring<'_, E> {
     fn finish(&mut self) {
         let mut done = Vec::new();
         while self.in_flight > 0 {
@@ -396,8 +402,8 @@ impl Ring<'_> {
     }
 }
 
-fn set_up(depth: u32, setup: Setup) -> io::Result<IoUring> {
-    let mut builder = IoUring::builder();
+fn set_up<S: squeue::EntryMarker, C: cqueue::EntryMarker>(depth: u32, setup: Setup) -> io::Result<IoUring<S, C>> {
+    let mut builder = IoUring::<S, C>::builder();
     builder.setup_clamp();
     if setup.deferred {
         builder.setup_single_issuer().setup_defer_taskrun().setup_coop_taskrun();

@@ -15,9 +15,14 @@ use crate::live::LiveMeter;
 use crate::pace::Pace;
 use crate::part::Part;
 use crate::queue::{SubmissionQueue, queue};
-use crate::real::uring_error;
+use crate::shortage::{memory_error, uring_error};
 use crate::uring::{SetupError, UringCompletion};
+use crate::zone_queue::ZoneQueue;
 use crate::{Clock, Completed, Cpu, Handover, Job, Measurement, Missing, Observer, RealError, Target};
+
+mod zones;
+
+use self::zones::WorkerZones;
 
 /// The longest that a worker sleeps before it looks whether the run has been given up.
 const NAP: Duration = Duration::from_millis(250);
@@ -39,6 +44,8 @@ pub(crate) struct SharedRun<'r> {
     pub deadline: Nanos,
     /// The first completion at or after the deadline, in nanoseconds: the last that counts.
     pub ended: AtomicU64,
+    /// The zones of the target, and the job's number among those who use them.
+    pub zones: Option<(&'r ZoneQueue, u32)>,
     /// How much data may still be asked for; none without such a limit.
     pub bytes_left: Option<AtomicU64>,
     /// Set when a worker has failed or the run is to end early: nothing more is submitted.
@@ -52,9 +59,19 @@ pub(crate) struct SharedRun<'r> {
 }
 
 impl<'r> SharedRun<'r> {
-    pub fn new(target: &'r Target, job: &Job<'r>) -> Self {
+    /// What the workers of this job share, on a target with these zones.
+    pub fn new(target: &'r Target, job: &Job<'r>, zones: Option<&'r ZoneQueue>) -> Result<Self, RealError> {
         let Job { workload, seed, observer, .. } = *job;
-        Self {
+        let (zones, bytes) = match zones {
+            None => (None, workload.stop.bytes),
+            Some(zones) => {
+                let block = workload.block_max();
+                let added = zones.add(workload, workload.span(target.capacity())?);
+                let (number, bytes) = added.map_err(|zone| RealError::ZoneTooSmall { block, zone })?;
+                (Some((zones, number)), bytes)
+            }
+        };
+        Ok(Self {
             target,
             recorded_as: target.record().map(|record| record.begin(1)),
             workload,
@@ -63,12 +80,13 @@ impl<'r> SharedRun<'r> {
             counted_from: workload.ramp,
             deadline: workload.stop.time.map_or(Nanos::MAX, |time| workload.ramp + time),
             ended: AtomicU64::new(u64::MAX),
-            bytes_left: workload.stop.bytes.map(|bytes| AtomicU64::new(bytes.get())),
+            zones,
+            bytes_left: bytes.map(|bytes| AtomicU64::new(bytes.get())),
             over: AtomicBool::new(false),
             requests: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             live: LiveMeter::default(),
-        }
+        })
     }
 
     /// Whether a completion at this time is one of those that count.
@@ -82,6 +100,13 @@ impl<'r> SharedRun<'r> {
         // Behind the last of the data comes no flush either.
         let taken = |left: u64| left.checked_sub(bytes.get()).filter(|_| left > 0);
         left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok()
+    }
+
+    /// Takes back what was taken.
+    fn give_back(&self, bytes: Bytes) {
+        if let Some(left) = &self.bytes_left {
+            left.fetch_add(bytes.get(), Ordering::Relaxed);
+        }
     }
 }
 
@@ -101,6 +126,8 @@ pub(crate) struct Worker<'r> {
     /// Where the last write went, on a target of several files; none on a single one.
     written: Option<Lba>,
     in_flight: u32,
+    /// Its part in the zones of the target; none where that has none.
+    zones: Option<Box<WorkerZones<'r>>>,
     /// Since when the run is over and nothing has been completed.
     silent_from: Option<Nanos>,
     requests_left: u64,
@@ -127,7 +154,9 @@ impl<'r> Worker<'r> {
             pin(cpus)?;
         }
         let (start, length) = workload.span(target.capacity())?;
-        let discards = workload.pattern.trims() && target.parts_in((start, length)).all(Part::is_device);
+        let discards = workload.pattern.trims()
+            && !target.takes_commands()
+            && target.parts_in((start, length)).all(Part::is_device);
         let (queue, handover) =
             if discards { (SubmissionQueue::Discards(Discards::new(target)), None) } else { granted(shared, index)? };
         let requests_left = workload.requests_each();
@@ -146,6 +175,7 @@ impl<'r> Worker<'r> {
             submitted: if workload.counts_from_arrival() { vec![Nanos::ZERO; depth as usize] } else { Vec::new() },
             written: (target.count() > 1).then(|| Lba::at(start)),
             in_flight: 0,
+            zones: shared.zones.map(|(zones, job)| Box::new(WorkerZones::new(zones, job, index))),
             silent_from: None,
             requests_left,
             counts_flushes: u64::from(workload.replay.is_some()),
@@ -172,6 +202,9 @@ impl<'r> Worker<'r> {
             && let Some(kept) = self.kept.take()
         {
             record.add(job, kept);
+        }
+        if let (Err(_), Some(zones)) = (&ended, &self.zones) {
+            zones.close();
         }
         ended?;
         self.measurement.cpu =
@@ -252,7 +285,10 @@ impl<'r> Worker<'r> {
             match self.pull(&mut free, &now)? {
                 Some(wake) => {
                     let patience = wake.since(now()).to_std().min(NAP);
-                    self.queue.wait_for(&mut done, patience).map_err(uring_error)?;
+                    match self.zones.is_some() && self.waits_for_zones(&mut done, patience)? {
+                        true => {}
+                        false => self.queue.wait_for(&mut done, patience).map_err(uring_error)?,
+                    }
                 }
                 None if self.in_flight > 0 && self.wait(&mut done, &now)? => {}
                 None => break,
@@ -307,7 +343,13 @@ impl<'r> Worker<'r> {
     /// is missing then has failed.
     fn wait(&mut self, done: &mut Vec<UringCompletion>, now: &impl Fn() -> Nanos) -> Result<bool, RealError> {
         loop {
-            self.queue.wait_until_tick(done).map_err(uring_error)?;
+            let waited = self.zones.is_some() && self.waits_for_zones(done, NAP)?;
+            if !waited {
+                self.queue.wait_until_tick(done).map_err(uring_error)?;
+            }
+            if self.in_flight == 0 {
+                return Ok(false);
+            }
             if !done.is_empty() {
                 self.silent_from = None;
                 return Ok(true);
@@ -363,11 +405,21 @@ impl<'r> Worker<'r> {
         if over || self.requests_left == 0 {
             return Ok(false);
         }
+        if self.zones.is_some() {
+            return self.submit_zoned(tag, now, since);
+        }
         let request = self.peeked.take().unwrap_or_else(|| self.stream.next_request());
         if !self.shared.take(request.bytes()) {
             self.requests_left = 0;
             return Ok(false);
         }
+        self.count_in(tag, request, now);
+        self.launch(tag, request, since)?;
+        Ok(true)
+    }
+
+    /// Notes that the request that was asked for is submitted.
+    fn count_in(&mut self, tag: Tag, request: Request, now: Nanos) {
         self.requests_left -= u64::from(request.op != Op::Flush) | self.counts_flushes;
         if let Some(submitted) = self.submitted.get_mut(tag.0 as usize) {
             *submitted = now;
@@ -375,8 +427,6 @@ impl<'r> Worker<'r> {
         if let Some(kept) = &mut self.kept {
             kept.push((now, request));
         }
-        self.launch(tag, request, since)?;
-        Ok(true)
     }
 
     fn launch(&mut self, tag: Tag, request: Request, since: Nanos) -> Result<(), RealError> {
@@ -392,6 +442,9 @@ impl<'r> Worker<'r> {
         let (since, request) = std::mem::replace(&mut self.flights[done.tag.0 as usize], (IDLE, Request::FLUSH));
         self.in_flight -= 1;
         let (op, length) = (request.op, request.bytes());
+        if self.zones.is_some() {
+            self.leave_zone(&request)?;
+        }
         match done.result {
             Ok(moved) if op == Op::Trim || Bytes::new(u64::from(moved)) == length => {}
             result => return self.fail(request, result),
@@ -412,7 +465,7 @@ impl<'r> Worker<'r> {
             if let Some(submitted) = submitted {
                 self.measurement.record_service(op, now.since(submitted));
             }
-            if let Some(observer) = self.shared.observer {
+            if let Some(observer) = self.shared.observer.filter(|_| !matches!(op, Op::Zone(_))) {
                 let (latency, service) = (now.since(since), now.since(submitted.unwrap_or(since)));
                 let offset = request.lba.offset();
                 // Its place in its file, where the target is several.
@@ -502,6 +555,6 @@ fn granted<'r>(shared: &SharedRun<'r>, index: u32) -> Result<(SubmissionQueue<'r
     let SharedRun { target, workload, seed, observer, .. } = *shared;
     queue(target, &Job { name: "", workload, seed, observer }, index).map_err(|error| match error {
         SetupError::Kernel(errno) => uring_error(errno),
-        SetupError::Memory => crate::real::memory_error(workload),
+        SetupError::Memory => memory_error(workload),
     })
 }

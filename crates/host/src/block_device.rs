@@ -1,6 +1,7 @@
 //! A block device as the kernel describes it.
 
 use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use block::Bytes;
@@ -17,6 +18,13 @@ pub struct BlockDevice {
     /// Major and minor number.
     pub number: (u32, u32),
     directory: PathBuf,
+}
+
+/// The block device of a namespace of NVMe, where a path leads to its character device; otherwise the path itself.
+pub fn block_path(path: &Path) -> PathBuf {
+    let number = fs::metadata(path).ok().filter(|found| found.file_type().is_char_device()).map(|found| found.rdev());
+    let device = number.and_then(BlockDevice::beside_generic);
+    device.map_or_else(|| path.to_owned(), |device| Path::new("/dev").join(device.name))
 }
 
 /// A partition and the part of its device that it covers.
@@ -42,10 +50,59 @@ impl BlockDevice {
         Some(Self { name, number, directory })
     }
 
+    /// The block device of a namespace of NVMe, whose character device has this number: `nvme0n1` of `ng0n1`. None of any
+    /// other character device.
+    pub fn beside_generic(number: u64) -> Option<Self> {
+        Self::beside_generic_under(Path::new("/sys"), (major(number), minor(number)))
+    }
+
+    /// The same of the tree at `sys`.
+    fn beside_generic_under(sys: &Path, number: (u32, u32)) -> Option<Self> {
+        let generic = sys.join(format!("dev/char/{}:{}", number.0, number.1)).canonicalize().ok()?;
+        let subsystem = generic.join("subsystem").canonicalize().ok()?;
+        let name = generic.file_name()?.to_str()?.strip_prefix("ng").filter(|_| subsystem.ends_with("nvme-generic"))?;
+        let directory = generic.parent()?.join(format!("nvme{name}"));
+        let (major, minor) =
+            word(&directory.join("dev"))?.split_once(':').map(|(a, b)| (a.to_owned(), b.to_owned()))?;
+        Some(Self { name: format!("nvme{name}"), number: (major.parse().ok()?, minor.parse().ok()?), directory })
+    }
+
+    /// The character device by which a namespace of NVMe takes commands; none of any other device.
+    pub fn generic(&self) -> Option<PathBuf> {
+        let name = format!("ng{}", self.name.strip_prefix("nvme").filter(|_| !self.is_partition())?);
+        self.directory.parent()?.join(&name).is_dir().then(|| Path::new("/dev").join(name))
+    }
+
+    /// Whether the host must write it zone by zone.
+    pub fn is_zoned(&self) -> bool {
+        self.setting("zoned").is_some_and(|model| model == "host-managed")
+    }
+
+    /// How many zones may be open and active at once; none where there is no limit.
+    pub fn zone_limits(&self) -> [Option<u32>; 2] {
+        ["max_open_zones", "max_active_zones"]
+            .map(|name| self.setting(name)?.parse().ok().filter(|limit: &u32| *limit > 0))
+    }
+
+    /// The longest request that it takes undivided, and the longest zone append.
+    pub fn longest_requests(&self) -> [Option<Bytes>; 2] {
+        let number = |name: &str, unit: u64| self.setting(name)?.parse().ok().map(|size: u64| Bytes::new(size * unit));
+        [number("max_hw_sectors_kb", 1024), number("zone_append_max_bytes", 1)]
+    }
+
+    /// Whether it has queues that are asked for completions instead of interrupting.
+    pub fn is_polled(&self) -> bool {
+        self.setting("io_poll").is_some_and(|flag| flag != "0")
+    }
+
+    /// A setting of its queue.
+    fn setting(&self, name: &str) -> Option<String> {
+        word(&self.whole().join("queue").join(name))
+    }
+
     /// The smallest request that the device takes.
     pub fn logical_block(&self) -> Option<Bytes> {
-        let queue = self.whole().join("queue/logical_block_size");
-        word(&queue)?.parse().ok().map(Bytes::new)
+        self.setting("logical_block_size")?.parse().ok().map(Bytes::new)
     }
 
     /// How much it holds.

@@ -55,7 +55,7 @@ impl Environment {
 
     /// The host, and what lies beneath `path`: a block device, a file, a directory, or a file yet to be made.
     pub fn with_target(path: &Path) -> Self {
-        let found = existing(path).and_then(|path| Some((fs::metadata(&path).ok()?, path)));
+        let found = existing(&crate::block_path(path)).and_then(|path| Some((fs::metadata(&path).ok()?, path)));
         found.map_or_else(Self::of_host, |(target, path)| Self::beneath(&target, &path))
     }
 

@@ -165,6 +165,11 @@ pub fn is_same(named: &Path, number: u64) -> bool {
     fs::metadata(named).is_ok_and(|found| found.file_type().is_block_device() && found.st_rdev() == number)
 }
 
+/// The same of a character device.
+pub fn is_same_character(named: &Path, number: u64) -> bool {
+    fs::metadata(named).is_ok_and(|found| found.file_type().is_char_device() && found.st_rdev() == number)
+}
+
 fn family(device: &BlockDevice) -> impl Iterator<Item = BlockDevice> {
     std::iter::once(device.clone()).chain(device.partitions().into_iter().map(|partition| partition.device))
 }

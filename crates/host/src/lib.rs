@@ -37,13 +37,13 @@ mod thermometer;
 mod tools;
 mod within;
 
-pub use block_device::{BlockDevice, Partition};
+pub use block_device::{BlockDevice, Partition, block_path};
 pub use clocks::{Clocks, Disturbance};
 pub use confine::{Enforcement, Fence};
 pub use disk_counters::DiskCounters;
 pub use environment::{DeviceInfo, Environment, FileSystem};
 pub use erase::{EraseError, Eraser, PurgeMethod};
-pub use guard::{contents, file_uses, holds, is_loop_over, is_same, uses};
+pub use guard::{contents, file_uses, holds, is_loop_over, is_same, is_same_character, uses};
 pub use machine::{Machine, ProcessorTicks};
 pub use mark::FileMark;
 pub use mounts::Mount;

@@ -1,6 +1,7 @@
 //! Whether all of a plan can be carried out, found before anything is changed.
 
 use block::Bytes;
+use engine::RealError;
 use trial::TrialError;
 use workload::{Invalid, Workload};
 
@@ -43,9 +44,31 @@ pub fn fits(plan: &Plan, subject: &dyn Subject) -> Result<(), LabError> {
             Err(error) => misfits.add(error.at(&plan.steps[last].name, &changes)),
         }
     }
+    if misfits.first.is_none() {
+        misfits.first = nothing_fits(plan, subject);
+    }
     let Misfits { first, more, needed } = misfits;
     let capacity = subject.capacity();
     first.map_or(Ok(()), |first| Err(LabError::DoesNotFit { first: Box::new(first), more, needed, capacity }))
+}
+
+/// Why nothing would be measured of a plan: all cells would be left out whose blocks are no whole blocks of the target.
+fn nothing_fits(plan: &Plan, subject: &dyn Subject) -> Option<LabError> {
+    let (site, unit) = (subject.site(), subject.block());
+    let mut first = None;
+    for step in &plan.steps {
+        let work = step.work(&site);
+        for cell in work.runs().filter(|_| work.passes.passes_over_unaligned()) {
+            let found = cell.workload.unfit(unit)?;
+            first.get_or_insert_with(|| {
+                let error = subject.check(&cell.workload).err();
+                error.unwrap_or(RealError::NoWholeBlocks { found, unit }.into()).at(&step.name, &cell.key())
+            });
+        }
+        // A trial measures something in any case.
+        work.trials().is_none().then_some(())?;
+    }
+    first
 }
 
 /// What has no place.

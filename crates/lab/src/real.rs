@@ -117,6 +117,7 @@ impl Subject for Real {
 
     fn check(&self, workload: &Workload) -> Result<(), LabError> {
         workload.span(self.capacity())?;
+        self.target.check(workload)?;
         let unit = self.block();
         if let Some(found) = workload.unfit(unit) {
             return Err(RealError::UnalignedBlock { found, unit }.into());

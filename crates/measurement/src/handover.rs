@@ -12,6 +12,8 @@ pub enum Method {
     Deferred,
     /// A ring as every kernel with io_uring has it.
     Plain,
+    /// A ring of commands to a namespace of NVMe, which pass the kernel's block layer by.
+    Commands,
     /// Threads that wait for one request each.
     Threads,
 }
@@ -21,6 +23,7 @@ impl fmt::Display for Method {
         f.write_str(match self {
             Self::Deferred => "io_uring",
             Self::Plain => "io_uring without deferred completions",
+            Self::Commands => "io_uring with NVMe commands",
             Self::Threads => "threads that call pread and pwrite",
         })
     }

@@ -22,6 +22,11 @@ pub fn times(short: usize, whole: usize) -> usize {
     SHARE.map_or(short, |percent| (whole * percent).div_ceil(100).max(short))
 }
 
+/// Whether any of the long form is wanted: what has no small form, and takes a minute or two, is done then alone.
+pub fn is_asked() -> bool {
+    SHARE.is_some()
+}
+
 /// Whether all of the long form is wanted: what has no small form is done then alone.
 pub fn is_whole() -> bool {
     SHARE.is_some_and(|percent| percent >= 100)

@@ -91,7 +91,7 @@ pub fn measure(
     let parsed = |text: &str| plan::parse(text, PlanLength::Full).map_err(Failure::own_plan);
     parsed(&text(import.uses_data))?;
     let is_real = named.iter().all(|(name, _)| !name.starts_with("sim:"));
-    let access = options(asked.real, &import, is_real)?;
+    let access = options(asked.real, &import, is_real, asked.target.is_none())?;
     let direct = access.is_direct();
     let mut workloads: Vec<Workload> = import.jobs().map(|job| job.workload.clone()).collect();
     workloads.iter_mut().try_for_each(|workload| traces.give_to(workload))?;
@@ -176,7 +176,7 @@ fn by_place<'a>(observers: &'a [Observers], plan: &Plan, import: &Import) -> lab
 }
 
 /// How a target is used: as the command line says, and as all jobs say alike.
-fn options(real: &RealOptions, import: &Import, is_real: bool) -> Result<RealOptions, Failure> {
+fn options(real: &RealOptions, import: &Import, is_real: bool, named_by_jobs: bool) -> Result<RealOptions, Failure> {
     let mut options = RealOptions { direct: Some(u8::from(import.direct)), ..real.clone() };
     // None of this is in the way of requests to a simulated drive.
     if !is_real {
@@ -184,6 +184,10 @@ fn options(real: &RealOptions, import: &Import, is_real: bool) -> Result<RealOpt
     }
     if import.waits {
         options.ioengine = IoEngine::Psync;
+    }
+    // On another target than the jobs' own the engine is of no matter.
+    if import.commands && named_by_jobs {
+        options.ioengine = IoEngine::UringCommands;
     }
     for (name, value) in &import.of_all {
         let is_on = || value != "0";

@@ -16,10 +16,11 @@ pub struct DeviceCounters {
 impl DeviceCounters {
     /// The device that `target` is or lies on, to be counted from now on.
     pub fn of(target: &Path, thermometer: Option<Thermometer>) -> Self {
-        let number = fs::metadata(target).ok().map(|found| match found.file_type().is_block_device() {
-            true => found.rdev(),
-            false => found.dev(),
-        });
+        let number =
+            fs::metadata(host::block_path(target)).ok().map(|found| match found.file_type().is_block_device() {
+                true => found.rdev(),
+                false => found.dev(),
+            });
         let known = number.and_then(BlockDevice::find);
         let before = known.as_ref().and_then(BlockDevice::counters);
         Self { known, before, thermometer }

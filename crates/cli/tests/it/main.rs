@@ -24,6 +24,7 @@ mod fio_plot;
 mod first_steps;
 mod forecast;
 mod gate;
+mod guest_drives;
 mod health;
 mod house;
 mod import;

@@ -48,8 +48,9 @@ const SAME: Fio = Together("means the same; of values for reads, writes and trim
 const MASTER: Fio = Fio::None("it is of fio 3.39 and later, whose job files are not read by it yet");
 const VERIFIED: Fio =
     Fio::None("fio's blocks have headers of another format, so that neither can check what the other wrote");
-const ZONED: Fio =
-    Fio::None("job files are not read by it yet; on a simulated drive with zones every job goes by zonemode=zbd");
+const ZONED: Fio = Together("counts on a drive with zones, where a job without `zonemode` goes by zbd too");
+const SHARE: Fio = Together("a share from 0 to 1 in fio, in percent here");
+const APPENDS: Fio = Fio::None("fio's engines write zones by writes alone");
 const STALLS: Fio = Together("counts in a job that has `read_iolog`");
 const PACED: Fio = Together("counts in a job that has no `read_iolog`; a job has a rate or pauses, not both");
 
@@ -229,26 +230,26 @@ fields! {
     MaxOpenZones "max_open_zones" "Open zones" "With zonemode=zbd: maximum number of zones that all workers have \
         open; 0 for the drive's limit [default: 0]"
         Value { of: &MANY, get: |w| Some(w.zoned.max_open), set: |w, most| w.zoned.max_open = most },
-        ZONED, { marks: &[Traced, Writes], phrase: Around("at most ", " open zones") }
+        Fio::Same(Count), { marks: &[Traced, Writes], phrase: Around("at most ", " open zones") }
     JobMaxOpenZones "job_max_open_zones" "Open zones of each job" "The same per job [default: 0]"
         Value { of: &MANY, get: |w| Some(w.zoned.job_max_open), set: |w, most| w.zoned.job_max_open = most },
-        ZONED, { marks: &[Traced, Writes], phrase: Around("at most ", " open zones of the job") }
+        Fio::Same(Count), { marks: &[Traced, Writes], phrase: Around("at most ", " open zones of the job") }
     ZoneResetThreshold "zone_reset_threshold" "Reset threshold (%)" "With --zone_reset_frequency: percentage of the \
         writable capacity above which zones are reset before they are full [default: 0]"
         Value { of: &PERCENT, get: |w| Some(w.zoned.reset_threshold), set: |w, percent| w.zoned.reset_threshold = percent },
-        ZONED, { takes: "PERCENT", marks: &[Traced, Writes], phrase: Around("resets from ", " % of the capacity on") }
+        SHARE, { takes: "PERCENT", marks: &[Traced, Writes], phrase: Around("resets from ", " % of the capacity on") }
     ZoneResetFrequency "zone_reset_frequency" "Reset frequency (%)" "Percentage of writes that reset a zone before it \
         is full [default: 0]"
         Value { of: &PERCENT, get: |w| Some(w.zoned.reset_frequency), set: |w, percent| w.zoned.reset_frequency = percent },
-        ZONED, { takes: "PERCENT", marks: &[Traced, Writes], phrase: Around("", " % of the writes reset a zone") }
+        SHARE, { takes: "PERCENT", marks: &[Traced, Writes], phrase: Around("", " % of the writes reset a zone") }
     ReadBeyondWp "read_beyond_wp" "Reads beyond the write pointer" "1: with zonemode=zbd, also read beyond the write \
         pointers [default: 0]"
         switch(|w| w.zoned.read_beyond, |w, on| w.zoned.read_beyond = on, ["written", "beyond the write pointer"]),
-        ZONED, { takes: "0|1", marks: &[Traced], phrase: Around("reads ", "") }
+        Fio::Same(FioValue::Switch), { takes: "0|1", marks: &[Traced], phrase: Around("reads ", "") }
     ZoneAppend "zone_append" "Zone append" "1: write by zone append, with several writes in flight per zone; drives \
         without it get normal writes [default: 0]"
         switch(|w| w.zoned.append, |w, on| w.zoned.append = on, ["write", "append"]),
-        ZONED, { takes: "0|1", marks: &[Traced, Writes], phrase: Around("zone ", "") }
+        APPENDS, { takes: "0|1", marks: &[Traced, Writes], phrase: Around("zone ", "") }
     Verify "verify" "Verify" "Verify that every block read holds the data last written to it: crc32c, or none; for files and devices"
         Switch {
             words: &["none", "0", "null", "crc32c"], off: 3, shown: ["unchecked", "checked"],

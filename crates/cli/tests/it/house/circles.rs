@@ -21,7 +21,7 @@ const CIRCLES: &[&[&str]] = &[
     ],
     &["drive::smart", "drive::smart::attributes"],
     &["engine::access", "engine::part"],
-    &["engine::ledger", "engine::real", "engine::worker"],
+    &["engine::worker", "engine::worker::zones"],
     &["host::confine", "host::guard", "host::open", "host::program"],
     &["plan::import::fio::engine", "plan::import::fio::table"],
     &["plan::import::fio::extent", "plan::import::fio::idle", "plan::import::fio::job", "plan::import::fio::trace"],

@@ -39,6 +39,8 @@ const PASS: Engine = Other(
     "requests use the kernel's block layer, which this engine bypasses: name the block device \
     itself",
 );
+pub(super) const COMMANDS: Engine =
+    Same("requests are NVMe commands through io_uring, to a character device such as /dev/ng0n1");
 const NOTHING: Engine = Other("fio transfers no data with it; here requests go to the target");
 const MEMORY: Engine = Foreign("it accesses mapped memory and submits no requests");
 const NETWORK: Engine = Foreign("it reads and writes over a network, which assay does not measure");
@@ -61,7 +63,7 @@ pub(super) const ENGINES: &[Named] = &[
     single("mmap", Other("nothing is mapped: each request is a read or a write")),
     single("splice", Other("data is read and written, not spliced")),
     deep("sg", PASS),
-    deep("io_uring_cmd", PASS),
+    deep("io_uring_cmd", COMMANDS),
     deep("xnvme", PASS),
     deep("libblkio", PASS),
     single("libzbc", PASS),
@@ -142,7 +144,11 @@ pub(super) const OPTIONS: &[FioOptionSpec] = &[
     lost("sg_write_mode", "plain writes are made"),
     lost("stream_id", "writes carry no stream"),
     lost("thp", "buffers have pages of the usual size"),
-    FioOptionSpec { name: "cmd_type", aliases: &[], treatment: Treatment::With("ioengine") },
+    FioOptionSpec {
+        name: "cmd_type",
+        aliases: &[],
+        treatment: Treatment::Lost(&["nvme"], "commands are those of NVMe"),
+    },
     foreign("cpuload"),
     foreign("cpuchunks"),
     foreign("cpumode"),

@@ -105,6 +105,12 @@ impl ImportedJob {
             && self.section.option("io_submit_mode").is_none_or(|given| given.text() == "inline")
     }
 
+    /// Whether its engine sends commands of NVMe.
+    pub(super) fn commands(&self) -> bool {
+        let engine = self.section.option("ioengine").and_then(|given| engine::named(given.text()));
+        engine.is_some_and(|engine| engine.engine == engine::COMMANDS)
+    }
+
     /// Whether the command line says where what it submits is to be written.
     pub fn is_record_typed(&self) -> bool {
         self.section.option("write_iolog").is_some_and(|given| given.is_typed)
@@ -216,6 +222,7 @@ fn meaning(
     let direct = direct(reading);
     depth(reading, direct, &mut workload, &mut natural);
     same(reading, &mut workload);
+    zones(reading, &mut workload, &mut natural);
     cache(reading, direct, &mut natural);
     one_flush(reading, &mut workload);
     pace::set(reading, towards, &mut workload);
@@ -362,6 +369,43 @@ fn same(reading: &OptionReader, workload: &mut Workload) {
             reading.tell(given.bad(error.to_string()));
         }
     }
+}
+
+/// How a drive with zones is used. A job that does not say so goes by `zonemode=zbd` there.
+fn zones(reading: &OptionReader, workload: &mut Workload, natural: &mut Vec<Natural>) {
+    let mode = reading.word("zonemode", &["none", "strided", "zbd"]);
+    if let Some(given) = reading.option("zonemode") {
+        match mode {
+            Some("none") => workload.zoned.raw = true,
+            Some("strided") => reading.tell(given.lost("requests cover the whole active range, without strides")),
+            _ => {}
+        }
+    }
+    for name in ["zonesize", "zonecapacity", "zonerange", "zoneskip"] {
+        if let Some(given) = reading.option(name) {
+            match mode {
+                Some("strided") => {
+                    reading.tell(given.lost("it is a detail of `zonemode=strided`, which is not honoured"))
+                }
+                Some("zbd") if name == "zoneskip" && given.text() != "0" => {
+                    reading.tell(given.lost("no zone is skipped"))
+                }
+                Some("zbd") => natural.push(Natural::of(given, "a drive with zones says what they are")),
+                _ => natural.push(Natural::of(given, "without `zonemode` it changes nothing")),
+            }
+        }
+    }
+    let share = |name: &str| {
+        let given = reading.option(name)?;
+        let share = given.text().parse().ok().filter(|share: &f64| (0.0..=1.0).contains(share));
+        if share.is_none() {
+            reading.tell(given.bad(format!("`{}` is not a share from 0 to 1", given.text())));
+        }
+        share.map(|share| (share * 100.0).round() as u8)
+    };
+    let zoned = &mut workload.zoned;
+    zoned.reset_threshold = share("zone_reset_threshold").unwrap_or(zoned.reset_threshold);
+    zoned.reset_frequency = share("zone_reset_frequency").unwrap_or(zoned.reset_frequency);
 }
 
 /// Whether the page cache is emptied first.

@@ -40,6 +40,8 @@ pub struct Import {
     pub of_all: BTreeMap<&'static str, String>,
     /// Whether every job's engine waits for each request before it makes the next.
     pub waits: bool,
+    /// Whether every job's engine sends commands of NVMe.
+    pub commands: bool,
     /// Whether any job reads, or writes over, what must have been written before.
     pub uses_data: bool,
     /// What is to be said of it, in the order of the text.
@@ -126,6 +128,7 @@ fn read_in(written: Written, clones: Clones, world: &dyn World) -> Import {
         Clones::Apart => OF_ALL.into_iter().filter_map(|name| Some((name, of_all(&jobs, name)?))).collect(),
     };
     let waits = !jobs.is_empty() && jobs.iter().all(ImportedJob::waits);
+    let commands = !jobs.is_empty() && jobs.iter().all(ImportedJob::commands);
     let end = |job: &ImportedJob| Some(Bytes::new(job.workload.offset.get().saturating_add(job.workload.size?.get())));
     let ends: Option<Vec<Bytes>> = jobs.iter().map(end).collect();
     let size = ends.and_then(|ends| ends.into_iter().max());
@@ -137,7 +140,8 @@ fn read_in(written: Written, clones: Clones, world: &dyn World) -> Import {
     let mut notices = told.notices;
     notices.retain(|notice| notice.severity == Severity::Error || !of_all.contains_key(&*notice.option));
     notices.sort_by_key(|notice| (notice.place.source, notice.place.span.start));
-    Import { sources: written.sources, groups, target, parts, size, direct, of_all, waits, uses_data, notices, natural }
+    let sources = written.sources;
+    Import { sources, groups, target, parts, size, direct, of_all, waits, commands, uses_data, notices, natural }
 }
 
 /// What is to be said, each thing once: what a global section says is found in each of its jobs.

@@ -61,8 +61,6 @@ const BATCH: &str = "a plan submits each request as it comes and takes up each c
 const PRIORITY: &str = "requests have no priority";
 const PIN: &str = "workers are not pinned to CPUs";
 const UNWATCHED: &str = "a slower job is not stopped; its figures show it";
-const ZONES: &str = "requests cover the whole active range; a zoned drive refuses writes that are not sequential in a \
-    zone";
 const MERGED: &str = "recordings are not merged here; merge them with fio, and replay the one that it writes";
 
 /// What decides what is asked of the drive besides the fields of a workload, and is taken over.
@@ -73,6 +71,10 @@ const TAKEN: &[FioOptionSpec] = &[
     known("filename", &[], Honoured),
     known("directory", &[], Honoured),
     known("filename_format", &[], Honoured),
+    known("zonesize", &[], Honoured),
+    known("zonecapacity", &[], Honoured),
+    known("zonerange", &[], Honoured),
+    known("zoneskip", &[], Honoured),
     known("bsrange", &["blocksize_range"], Honoured),
     known("ioengine", &[], Honoured),
     known("io_submit_mode", &[], Honoured),
@@ -219,17 +221,7 @@ const LOST: &[FioOptionSpec] = &[
         &[],
         Lost(NEVER, "the scheduler stays as it is; set it in /sys/block/*/queue/scheduler before"),
     ),
-    known("zonesize", &[], With("zonemode")),
-    known("zonecapacity", &[], With("zonemode")),
-    known("zonerange", &[], With("zonemode")),
-    known("zoneskip", &[], With("zonemode")),
-    known("read_beyond_wp", &[], With("zonemode")),
-    known("max_open_zones", &[], With("zonemode")),
-    known("job_max_open_zones", &[], With("zonemode")),
-    known("ignore_zone_limits", &[], With("zonemode")),
-    known("zone_reset_threshold", &[], With("zonemode")),
-    known("zone_reset_frequency", &[], With("zonemode")),
-    known("zonemode", &[], Lost(&["none"], ZONES)),
+    known("ignore_zone_limits", &[], Lost(OFF, "as many zones are open as the drive allows")),
     known("lockmem", &[], Lost(OFF, "the page cache keeps all of the host's memory")),
     known("nice", &[], Lost(OFF, "workers have the priority that assay has")),
     known("prio", &[], Lost(NEVER, PRIORITY)),

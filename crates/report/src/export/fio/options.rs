@@ -12,12 +12,12 @@ const OWN: [&str; 2] = ["name", "filename"];
 /// The workload as fio's options, which are text.
 pub(super) fn options(single: &Single) -> Keys<&'static str, String> {
     let Measurement { workload, clock, cpu, .. } = single.measurement;
-    let by_threads =
-        cpu.as_ref().and_then(|cpu| cpu.handover).is_some_and(|handover| handover.method == Method::Threads);
-    let engine = match clock {
-        Clock::Virtual => "simulated",
-        Clock::Real if by_threads => "psync",
-        Clock::Real => "io_uring",
+    let method = cpu.as_ref().and_then(|cpu| cpu.handover).map(|handover| handover.method);
+    let engine = match (clock, method) {
+        (Clock::Virtual, _) => "simulated",
+        (Clock::Real, Some(Method::Threads)) => "psync",
+        (Clock::Real, Some(Method::Commands)) => "io_uring_cmd",
+        (Clock::Real, _) => "io_uring",
     };
     let mut options =
         vec![("name", single.name.to_owned()), ("filename", single.target.to_owned()), ("ioengine", engine.to_owned())];
@@ -42,6 +42,9 @@ fn fios(field: Field, value: String, workload: &Workload) -> String {
     match (field, workload.stop.bytes) {
         // In a plan it is of all workers together.
         (Field::IoSize, Some(bytes)) => amount(Bytes::new(bytes.get() / u64::from(workload.workers.max(1)))),
+        (Field::ZoneResetThreshold | Field::ZoneResetFrequency, _) => {
+            value.parse().map_or(value, |percent: f64| (percent / 100.0).to_string())
+        }
         _ if field.unit() == Unit::Seconds => {
             value.strip_suffix('s').filter(|time| is_number(time)).map_or(value.clone(), str::to_owned)
         }
