@@ -203,7 +203,7 @@ fn warnings_thresholds_and_whole_percents_of_wear_are_found() {
     let warned = worsened(&nvme(1, 3, 0, 12), &nvme(1, 3, 0b1001, 9)).join("\n");
     for words in [
         "critical warning (0x09), since this run: the available spare is below its threshold, it is read-only",
-        "at 9 %, 12 % before the run, below its own threshold of 10 %",
+        "is 9 %, 12 % before the run, below its threshold of 10 %",
         "failing since this run",
     ] {
         assert!(warned.contains(words), "{words}: {warned}");

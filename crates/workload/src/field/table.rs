@@ -111,7 +111,7 @@ fields! {
         }
     Bs "bs" "Block size" "Block size [default: 4k]"
         Value { of: &BYTES, get: |w| Some(w.block), set: |w, block| (w.block, w.sizes) = (block, None) },
-        Together("of `bs` and `bsrange` the one that stands last; one for reads and one for writes is a bssplit"), {
+        Together("the last of `bs` and `bsrange` counts; separate sizes for reads and writes become a bssplit"), {
             aliases: &["blocksize"], takes: "BYTES", marks: &[Basic, Always, Traced], decides: &[Field::Bssplit],
             applies: |w| w.replay.is_none() && w.sizes.is_none(),
         }
@@ -127,7 +127,7 @@ fields! {
         Fio::Same(Count), { marks: &[Basic, Traced], phrase: Of("worker") }
     Rwmixread "rwmixread" "Share of reads (%)" "Percentage of reads in a mixed workload [default: 50]"
         Value { of: &PERCENT, get: |w| Some(w.read_percent), set: |w, percent| w.read_percent = percent },
-        Together("of `rwmixread` and `rwmixwrite` the one that stands last"), {
+        Together("the last of `rwmixread` and `rwmixwrite` counts"), {
             takes: "PERCENT", marks: &[Basic, Always, Traced], phrase: Around("", " % reads"),
             applies: |w| w.pattern.is_mixed() && w.replay.is_none(),
         }

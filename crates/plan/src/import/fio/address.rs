@@ -12,7 +12,7 @@ pub(super) fn scatter(reading: &OptionReader, towards: FioDirection, workload: &
         let (share, single) = each.of(towards);
         workload.random_percent = share;
         if let Some(given) = reading.option("percentage_random").filter(|_| !single) {
-            reading.tell(given.lost(format!("reads and writes alike are random by {share} %")));
+            reading.tell(given.lost(format!("{share} % of both reads and writes are random")));
         }
     }
     if let Some(each) = reading.each("blockalign", workload.block, |given, text| reading.size(given, text)) {
@@ -20,7 +20,7 @@ pub(super) fn scatter(reading: &OptionReader, towards: FioDirection, workload: &
         let least = workload.sizes_of(op(towards)).iter().map(|entry| entry.size).min();
         workload.align = Some(align).filter(|align| Some(*align) != least);
         if let Some(given) = reading.option("blockalign").filter(|_| !single) {
-            reading.tell(given.lost(format!("reads and writes alike are aligned to {align}")));
+            reading.tell(given.lost(format!("both reads and writes are aligned to {align}")));
         }
     }
     if let Some(given) = reading.option("random_distribution") {
@@ -72,7 +72,7 @@ fn once_each(reading: &OptionReader, workload: &mut Workload) {
 fn distribution(reading: &OptionReader, given: &FioOption, towards: FioDirection, workload: &mut Workload) {
     let (law, lists) = given.text().split_once(':').unwrap_or((given.text(), ""));
     if law == "zoned_abs" {
-        return reading.tell(given.lost("requests fall everywhere alike; write the zones as shares, with `zoned`"));
+        return reading.tell(given.lost("random offsets are uniform; give the zones as shares, with `zoned`"));
     }
     let lists: Vec<&str> = lists.split(',').collect();
     let place = match towards {

@@ -52,7 +52,7 @@ const PROGRAM: &[(&str, Takes, Treatment)] = &[
         Treatment::Refused(&[], "fio has given it up too; use the job's option `write_lat_log`"),
     ),
     ("idle-prof", Takes::Value, lost("idle time is not measured; processor time is in the output")),
-    ("debug", Takes::Value, lost("there is no such trace; `--verbose` tells more")),
+    ("debug", Takes::Value, lost("there is no such debug output; `--verbose` prints more")),
     ("server", Takes::Perhaps, Treatment::Refused(&[], REMOTE)),
     ("client", Takes::Value, Treatment::Refused(&[], REMOTE)),
     ("remote-config", Takes::Value, Treatment::Refused(&[], REMOTE)),
@@ -84,7 +84,7 @@ const REMOTE: &str =
     "assay runs on this machine alone; run it on each host, by ssh, and collect the JSON or the stores";
 const HELP: &str = "`assay run --help` lists the options; docs/import.md says what becomes of each of fio's";
 const INNER: &str = "it measures a part of fio itself";
-const TRIGGER: &str = "no command is run at a time or on a sign; start it beside assay";
+const TRIGGER: &str = "no command is run on a trigger; start it separately";
 
 const fn lost(follows: &'static str) -> Treatment {
     Treatment::Lost(&[], follows)

@@ -33,8 +33,8 @@ const fn single(name: &'static str, engine: Engine) -> Named {
     Named { name, one_at_a_time: true, engine }
 }
 
-const QUEUED: Engine = Same("requests go through io_uring, with as many in flight");
-const WAITING: Engine = Same("requests go through io_uring, each waiting for the one before");
+const QUEUED: Engine = Same("requests go through io_uring, at the same queue depth");
+const WAITING: Engine = Same("requests go through io_uring, at queue depth 1");
 const PASS: Engine = Other(
     "requests use the kernel's block layer, which this engine bypasses: name the block device \
     itself",
@@ -135,8 +135,8 @@ pub(super) const OPTIONS: &[FioOptionSpec] = &[
     ring("sqthread_poll"),
     ring("sqthread_poll_cpu"),
     ring("force_async"),
-    lost("hipri", "completions are waited for, not polled for"),
-    lost("hipri_percentage", "completions are waited for, not polled for"),
+    lost("hipri", "completions are interrupt-driven, not polled"),
+    lost("hipri_percentage", "completions are interrupt-driven, not polled"),
     lost("uncached", "pages stay in the page cache"),
     lost("nowait", "a request that would block waits"),
     lost("readfua", "reads may come from the drive's cache"),

@@ -20,7 +20,7 @@ pub(super) fn file(reading: &OptionReader, section: &FioSection) -> Option<(Stri
     if let Some(files) = reading.small("nrfiles").filter(|&files| files > 1)
         && let Some(given) = reading.option("nrfiles")
     {
-        reading.tell(given.lost(format!("requests fall into one span as long as the {files} files together")));
+        reading.tell(given.lost(format!("requests go to one range as long as the {files} files together")));
     }
     if let Some(name) = trace::redirected(reading) {
         return Some((name.to_owned(), None));
@@ -28,7 +28,7 @@ pub(super) fn file(reading: &OptionReader, section: &FioSection) -> Option<(Stri
     if let Some(given) = reading.option("filename") {
         let names = names(given.text());
         if names.len() > 1 {
-            let follows = format!("requests fall into one span in place of {} files", names.len());
+            let follows = format!("requests go to one range instead of {} files", names.len());
             reading.tell(given.lost(follows));
         }
         let Some(first) = names.into_iter().next() else {

@@ -26,8 +26,8 @@ pub(super) fn tell(reading: &OptionReader, pattern: Pattern, natural: &mut Vec<N
         (reading.is_on("fill_device"), &["size"], "`fill_device` goes to the end of the target"),
         (timed, &["loops", "io_size"], "with `time_based` the job ends by its time"),
         (has("description"), &["name"], "`description` says what the job is, and its section what it is called"),
-        (later(reading, "direct", "buffered"), &["buffered"], "`direct` stands behind it"),
-        (later(reading, "buffered", "direct"), &["direct"], "`buffered` stands behind it"),
+        (later(reading, "direct", "buffered"), &["buffered"], "a later `direct` overrides it"),
+        (later(reading, "buffered", "direct"), &["direct"], "a later `buffered` overrides it"),
     ];
     for (idle, names, why) in rules {
         let given = names.iter().filter(|_| idle).filter_map(|name| reading.option(name));
@@ -37,7 +37,7 @@ pub(super) fn tell(reading: &OptionReader, pattern: Pattern, natural: &mut Vec<N
         [("rwmixread", "rwmixwrite"), ("rwmixwrite", "rwmixread"), ("bs", "bsrange"), ("bsrange", "bs")]
     {
         if let Some(given) = reading.option(first).filter(|_| later(reading, last, first)) {
-            natural.push(Natural::of(given, format!("`{last}` stands behind it")));
+            natural.push(Natural::of(given, format!("a later `{last}` overrides it")));
         }
     }
 }

@@ -344,7 +344,8 @@ fn depth(reading: &OptionReader, direct: bool, workload: &mut Workload, natural:
     }
     if named == "libaio" && !direct && depth > 1 {
         let follows = format!(
-            "without `direct=1` libaio mostly waits for each request; here {depth} are in flight through the page cache too"
+            "without `direct=1` libaio mostly blocks on each request; here {depth} are in flight through the page \
+             cache too"
         );
         reading.tell(given.lost(follows));
     }
@@ -412,10 +413,8 @@ fn zones(reading: &OptionReader, workload: &mut Workload, natural: &mut Vec<Natu
 fn cache(reading: &OptionReader, direct: bool, natural: &mut Vec<Natural>) {
     if let Some(given) = reading.option("invalidate") {
         match reading.is_on("invalidate") || direct {
-            true => natural.push(Natural::of(given, "the page cache is emptied of the target before each run")),
-            false => {
-                reading.tell(given.lost("the page cache is emptied first all the same; run with `--invalidate=0`"))
-            }
+            true => natural.push(Natural::of(given, "the target's page cache is dropped before each run")),
+            false => reading.tell(given.lost("the page cache is dropped nevertheless; run with `--invalidate=0`")),
         }
     }
 }

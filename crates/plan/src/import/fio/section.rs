@@ -202,7 +202,7 @@ impl Reader<'_> {
         }
         if matches!(self.now, At::Nowhere) {
             let help = "begin with a section: `[global]` for all jobs, or a job's name in brackets";
-            let message = format!("`{name}` stands in no section");
+            let message = format!("`{name}` is in no section");
             return self.mistake("fio::section", name, message, Some(help.to_owned()), place);
         }
         let Some(known) = table::named(name) else {
@@ -317,7 +317,7 @@ mod tests {
     fn mistakes_are_told_with_their_line() {
         let bench = Bench::default().file("jobs/loop.fio", "include loop.fio").file("jobs/section.fio", "[b]");
         for (text, line, words) in [
-            ("bs=4k\n[a]\n", 1, "stands in no section"),
+            ("bs=4k\n[a]\n", 1, "is in no section"),
             ("[a]\niodeph=4\n", 2, "did you mean `iodepth`?"),
             ("[a]\nbs=${GONE}\n", 2, "no `GONE` is given"),
             ("[a]\ninclude loop.fio\n", 1, "more than 16 deep"),

@@ -57,7 +57,7 @@ const PERCENTILES: &str = "the whole histogram is stored, which gives every perc
 const APART: &str = "each job has figures of its own, and the clones of a job have theirs together";
 const SEED: &str = "addresses follow from the run's seed (`--seed`): the same in every run with the same seed";
 const RING: &str = "assay sets its own ring up, with what the kernel has";
-const BATCH: &str = "a plan submits each request as it comes and takes up each completion at once";
+const BATCH: &str = "a plan submits and reaps requests one at a time, without batches";
 const PRIORITY: &str = "requests have no priority";
 const PIN: &str = "workers are not pinned to CPUs";
 const UNWATCHED: &str = "a slower job is not stopped; its figures show it";
@@ -128,13 +128,13 @@ const NATURAL: &[FioOptionSpec] = &[
     known("thread", &["threads"], Natural("workers are always threads")),
     known("group_reporting", &[], Natural(APART)),
     known("new_group", &[], Natural(APART)),
-    known("unified_rw_reporting", &[], Natural("reads and writes are counted apart, and can be added")),
+    known("unified_rw_reporting", &[], Natural("reads and writes are reported separately")),
     known("stats", &[], Natural("every job is measured")),
     known("clat_percentiles", &[], Natural(PERCENTILES)),
     known("lat_percentiles", &[], Natural(PERCENTILES)),
     known("slat_percentiles", &[], Natural(PERCENTILES)),
     known("significant_figures", &[], Natural("figures have three digits on screen and all of them in documents")),
-    known("disk_util", &[], Natural("what the host did is noted with the run")),
+    known("disk_util", &[], Natural("the host's environment is stored with the run")),
     known("gtod_reduce", &[], Natural(LATENCIES)),
     known("gtod_cpu", &[], Natural(LATENCIES)),
     known("disable_lat", &[], Natural(LATENCIES)),
@@ -149,7 +149,7 @@ const NATURAL: &[FioOptionSpec] = &[
     known("mem", &["iomem"], Natural("buffers are assay's own, aligned and kept")),
     known("iomem_align", &["mem_align"], Natural("buffers are assay's own, aligned and kept")),
     known("hugepage-size", &[], Natural("buffers are assay's own, aligned and kept")),
-    known("rate_cycle", &["ratecycle"], Natural("requests come when they are due, not on average over a while")),
+    known("rate_cycle", &["ratecycle"], Natural("requests are scheduled individually, not averaged over a cycle")),
     known("log_entries", &[], Natural("the memory for logs grows as it is needed")),
     known("log_compression", &[], Natural("logs are kept as they are until the end")),
     known("log_compression_cpus", &[], Natural("logs are kept as they are until the end")),
@@ -210,7 +210,7 @@ const LOST: &[FioOptionSpec] = &[
     known("experimental_verify", &[], With("verify")),
     known("verify_state_load", &[], With("verify")),
     known("verify_state_save", &[], With("verify")),
-    known("trim_percentage", &[], Lost(OFF, "no block is trimmed on the way")),
+    known("trim_percentage", &[], Lost(OFF, "no blocks are trimmed in between")),
     known("trim_verify_zero", &[], With("trim_percentage")),
     known("trim_backlog", &[], With("trim_percentage")),
     known("trim_backlog_batch", &[], With("trim_percentage")),

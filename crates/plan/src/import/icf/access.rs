@@ -250,8 +250,8 @@ impl Access {
                 "icf::align",
                 "align",
                 portion.place.clone(),
-                format!("requests in sequence begin at multiples of {} too", sectors(portion)),
-                "in a plan only random ones do; those in sequence go on where the one before ended",
+                format!("sequential requests begin at multiples of {}, too", sectors(portion)),
+                "in a plan only random ones do; sequential ones continue where the previous one ended",
             );
         }
         let mut random = portions.iter().filter(|portion| portion.random > 0);
@@ -297,7 +297,7 @@ impl Access {
                     "burst",
                     portion.place.clone(),
                     format!("{} requests of this line are consecutive", portion.burst),
-                    "a plan draws each request by itself, as often",
+                    "a plan draws each request independently, with the same probability",
                 );
             }
             return;

@@ -296,7 +296,7 @@ impl Build<'_, '_> {
         {
             let found =
                 "the test type varies workers or outstanding I/Os, while workers run different things".to_owned();
-            let follows = "jobs side by side are run once, with all workers and each one's own outstanding I/Os";
+            let follows = "concurrent jobs run once, with all workers and each one's own outstanding I/Os";
             self.notices.warn("icf::cycling", "Test Type", place.clone(), found, follows);
         }
         Vec::new()
@@ -328,11 +328,11 @@ fn tell_content(spec: &Access, workload: &Workload, data: Data, notices: &mut No
         ),
         Data::Repeating => (
             "each request writes one byte again and again",
-            "a plan writes zeroes, which compress as well and can be put away without being written at all",
+            "a plan writes zeroes, which compress as well, and which a drive may store without writing them",
         ),
         Data::OneBuffer => (
             "each request writes the same random bytes",
-            "a plan writes others each time; a drive that finds duplicates is slower with them",
+            "a plan writes different bytes each time; a drive that deduplicates is slower with them",
         ),
     };
     notices.warn("icf::data-pattern", "Data pattern", spec.place.clone(), found.to_owned(), follows);
@@ -342,7 +342,7 @@ fn tell_content(spec: &Access, workload: &Workload, data: Data, notices: &mut No
 fn tell_sequences(spec: &Access, workload: &Workload, notices: &mut Notices) {
     if workload.workers > 1 && !workload.pattern.is_random() {
         let found = format!("{} workers run through the target from the same offset", workload.workers);
-        let follows = "in a plan they begin evenly spaced over it, so that none reads what another has just read";
+        let follows = "in a plan they start evenly spaced over it, so that none reads cached data of another";
         notices.warn("icf::sequences", &spec.name, spec.place.clone(), found, follows);
     }
 }
