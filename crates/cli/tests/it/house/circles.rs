@@ -55,7 +55,6 @@ const CIRCLES: &[&[&str]] = &[
         "report::export::fio::disk",
         "report::export::fio::options",
     ],
-    &["report::rounds", "report::section"],
     &[
         "trial::boot",
         "trial::boot::accelerator",
