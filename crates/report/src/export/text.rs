@@ -126,7 +126,7 @@ fn row(single: &Single, name: &str, flow: &Flow) -> String {
         false => "–".to_owned(),
     };
     let figures = [
-        three(single.per_second(flow.requests)),
+        rate(single.per_second(flow.requests)),
         three(single.per_second(flow.bytes.get()) / 1e6),
         latency(bins.mean() / 1e3),
         latency(bins.percentile(50.0).as_micros_f64()),
@@ -137,6 +137,11 @@ fn row(single: &Single, name: &str, flow: &Flow) -> String {
         latency(bins.max().as_micros_f64()),
     ];
     line(name, figures)
+}
+
+/// `128,000`, `49.9 M`: what fits its column.
+fn rate(iops: f64) -> String {
+    if iops < 1e7 { three(iops) } else { format!("{} M", three(iops / 1e6)) }
 }
 
 fn line(name: &str, [iops, rate, times @ ..]: [String; 9]) -> String {

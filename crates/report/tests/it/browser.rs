@@ -150,7 +150,7 @@ fn every_step_of_a_review_of_the_x25_m_has_a_visible_chart_and_no_script_fails()
     let session = Session::new(&store, run, &plan, Seed::new(1), &Silent).expect("the store can be read");
     session.carry_out(&mut Simulated::new(drive), false).expect("the plan can be carried out");
     let outcome = recall(&store.into_inner().expect("nothing panicked"), run).expect("what was kept can be read");
-    assert_eq!(outcome.steps.len(), 19, "the plan's measuring steps");
+    assert_eq!(outcome.steps.len(), 20, "the plan's measuring steps");
     every_step_has_a_visible_chart(&chromium, &outcome);
 }
 
