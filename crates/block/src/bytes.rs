@@ -75,9 +75,12 @@ impl Bytes {
         Self(self.0 / unit.0 * unit.0)
     }
 
-    /// The smallest whole number of `unit`s that holds this.
+    /// The smallest whole number of `unit`s that holds this; the largest where that is more than can be counted.
     pub const fn round_up(self, unit: Self) -> Self {
-        Self(self.0.div_ceil(unit.0) * unit.0)
+        match self.0.div_ceil(unit.0).checked_mul(unit.0) {
+            Some(bytes) => Self(bytes),
+            None => Self(u64::MAX).round_down(unit),
+        }
     }
 }
 

@@ -30,7 +30,7 @@ impl Exit {
     /// What it means, in a few words.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::Done => "done",
+            Self::Done => "success",
             Self::Failed => "failed",
             Self::Refused => "refused or invalid",
             Self::Inconclusive => "inconclusive",

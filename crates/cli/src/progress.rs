@@ -85,9 +85,9 @@ fn kept(snapshot: &Snapshot) -> String {
 }
 
 /// What is shown of a run.
-const WHOLE: &str = "{wide_msg} {bar:24} {percent:>3} %  {elapsed} elapsed, {left} left";
+const WHOLE: &str = "{wide_msg} {bar:20} {percent:>3} %  {elapsed}, {left} left";
 /// The same with a line for what a measurement does now.
-const LIVE: &str = "{wide_msg} {bar:24} {percent:>3} %  {elapsed} elapsed, {left} left\n  {prefix}";
+const LIVE: &str = "{wide_msg} {bar:20} {percent:>3} %  {elapsed}, {left} left\n  {prefix}";
 
 fn style(template: &str) -> ProgressStyle {
     let left = |state: &ProgressState, text: &mut dyn Write| {

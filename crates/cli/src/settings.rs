@@ -304,6 +304,7 @@ mod tests {
         let words = words.into_iter().chain(["io_uring", "stop", "discard", "150TB", "0-3", "5%", "dsync", "oltp"]);
         let more = [
             "poisson",
+            "shared",
             "linear",
             "nand.read=20us..80us",
             "throughput",

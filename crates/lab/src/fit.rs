@@ -224,8 +224,8 @@ mod tests {
             (Bytes::from_mib(8), ""),
             (
                 Bytes::from_mib(2),
-                "the plan does not fit the target: in step `late` (bs=2m): size 2 MiB holds fewer blocks of 2 MiB than \
-                 the 2 workers; give a larger size or a smaller block; nor does 1 more point. Nothing was changed. It \
+                "the plan does not fit the target: in step `late` (bs=4m): size 2 MiB holds fewer blocks of 4 MiB than \
+                 the 2 workers; give a larger size or a smaller block. Nothing was changed. It \
                  needs a target of at least 8 MiB; this one has 2 MiB",
             ),
         ];
@@ -248,7 +248,10 @@ mod tests {
     fn a_fill_needs_one_block_of_the_target_and_cells_of_less_than_one_are_left_out() {
         assert_eq!(said(FILL, Bytes::from_kib(4)), "");
         assert!(said(FILL, Bytes::from_kib(2)).contains("in step `fill`"));
-        assert_eq!(said("[[step]]\nname = \"odd\"\nruntime = 1\nbs = 512\noffset = \"1g\"\n", Bytes::from_mib(1)), "");
+        let odd = "[[step]]\nname = \"odd\"\nruntime = 1\nbs = 512\noffset = \"1g\"\n";
+        let even = "[[step]]\nname = \"even\"\nruntime = 1\n";
+        assert_eq!(said(&format!("{odd}{even}"), Bytes::from_mib(1)), "");
+        assert!(said(odd, Bytes::from_mib(1)).contains("in step `odd`"), "nothing at all would be measured");
     }
 
     #[test]

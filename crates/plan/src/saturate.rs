@@ -50,7 +50,7 @@ impl StepKind for Saturate {
 
     fn phases<'s>(&'s self, site: &Site) -> Vec<Phase<'s>> {
         let run = |point, limits: &[Limit]| {
-            let workload = Workload { stop: first_of(limits, site.capacity), ..self.workload.clone() };
+            let workload = Workload { stop: self.first_of(limits, site.capacity), ..self.workload.clone() };
             Phase::Run { cells: Cow::Owned(vec![Cell { point, workload }]), keeps: true, construct: false }
         };
         let after = |idle: &Nanos| {
@@ -89,13 +89,15 @@ impl Saturate {
         let (at_most, _) = body.at_most.clone()?;
         Some(Self { workload, at_most, burst, idle: body.idle.clone().unwrap_or_default() })
     }
-}
 
-/// The stop at the first of these limits on a target of this capacity.
-fn first_of(limits: &[Limit], capacity: Bytes) -> Stop {
-    let stops: Vec<Stop> = limits.iter().map(|limit| limit.stop(capacity)).collect();
-    let time = stops.iter().filter_map(|stop| stop.time).min();
-    Stop { time, bytes: stops.iter().filter_map(|stop| stop.bytes).min(), ..Stop::default() }
+    /// The stop at the first of these limits on a target of this capacity; each worker writes one block at least.
+    fn first_of(&self, limits: &[Limit], capacity: Bytes) -> Stop {
+        let stops: Vec<Stop> = limits.iter().map(|limit| limit.stop(capacity)).collect();
+        let time = stops.iter().filter_map(|stop| stop.time).min();
+        let least = self.workload.block_max().times(u64::from(self.workload.workers));
+        let bytes = stops.iter().filter_map(|stop| stop.bytes).min().map(|bytes| bytes.max(least));
+        Stop { time, bytes, ..Stop::default() }
+    }
 }
 
 #[cfg(test)]

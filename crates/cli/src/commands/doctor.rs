@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn people_read_groups_with_remedies_and_a_closing_sentence() {
         let expected = "\
-Needed to review a file or a block device
+Required to review a file or a block device
   ok       io_uring    asynchronous I/O with many requests in flight: Linux 6.1
 
 Optional: applications as workloads

@@ -131,6 +131,9 @@ fn run(place: &Place, example: &str) -> Said {
         let connection = rusqlite::Connection::open(place.store()).unwrap();
         connection.execute("UPDATE run SET state = 'failed' WHERE id = 2", []).unwrap();
     }
+    if example.contains("--baseline") {
+        place.succeeds(&["baseline", "set", "main", "1"]);
+    }
     let output = shell
         .args(["-ec", example])
         .current_dir(place.path("."))

@@ -92,7 +92,7 @@ fn published_latencies_stand_beside_simulated_ones_and_are_recorded() {
     let is_narrow = |line: &str| line.chars().count() <= 80 || line.starts_with("Report: ");
     assert!(told.lines().all(is_narrow), "{told}");
     assert!(told.contains("datasheet, random read latency typ, µs") && told.contains("≤ 85.0"), "{told}");
-    assert!(told.contains("Promises and bounds") && told.contains("no points"), "{told}");
+    assert!(told.contains("Ratings and bounds") && told.contains("no points"), "{told}");
     let record = std::fs::read_to_string(place.path("record.toml")).unwrap();
     assert!(record.contains("[\"x25-m?capacity.user=256MiB&spare=20%\"]"), "{record}");
     let page = std::fs::read_to_string(place.path("assay-reports/replicate-qos.html")).unwrap();
@@ -128,5 +128,5 @@ fn what_the_published_latencies_do_not_take_is_refused() {
 fn a_drive_says_how_well_it_predicts() {
     let place = Place::new();
     let told = place.succeeds(&["drives", "show", "optane-p4800x"]).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("to 4 of its ratings") && told.contains("that only check"), "{told}");
+    assert!(told.contains("to 4 of its ratings") && told.contains("for validation"), "{told}");
 }

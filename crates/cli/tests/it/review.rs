@@ -14,7 +14,7 @@ fn a_review_of_a_simulated_drive_prints_a_summary_writes_a_report_and_keeps_all(
     let place = Place::new();
     let output = place.succeeds(&["review", "--quick", "--out", "reports"]);
     assert!(output.lines().all(|line| line.chars().count() <= 80 || line.starts_with("Report: ")), "{output}");
-    assert!(output.contains("Random read, 4 KiB"), "{output}");
+    assert!(output.contains("Rand. read, 4K"), "{output}");
     let path = output.lines().last().unwrap().strip_prefix("Report: ").expect("the last line says where the report is");
     let html = std::fs::read_to_string(path).unwrap();
     assert!(

@@ -185,7 +185,7 @@ fn a_run_is_followed_and_its_charts_grow_until_it_is_complete() {
     assert_eq!(browser.ask("document.querySelector('#state').textContent"), "complete");
     assert!(grown.len() >= 3, "charts grew more than once: {grown:?}");
     assert!(shares.iter().any(|share| *share > 0.0 && *share < 1.0), "{shares:?}");
-    browser.until("document.querySelector('#report').textContent === 'The report'", "the end");
+    browser.until("document.querySelector('#report').textContent === 'Report'", "the end");
     let kept = browser.ask("[...document.querySelectorAll('.kept')].map((kept) => kept.textContent).join()");
     assert_eq!(kept, ",60 of 60,40 of 40,40 of 40");
     for step in ["read", "write", "mixed"] {

@@ -62,7 +62,7 @@ fn bash_offers_runs_and_the_words_that_an_option_takes() {
     let other = format!("assay --store {} show ", place.path("other.sqlite").display());
     assert!(!offered(&place, &other).contains(&"last".to_owned()), "another store has none");
     assert_eq!(offered(&place, "assay config doc"), ["doctor"]);
-    assert_eq!(offered(&place, "assay run --ioengine "), ["io_uring", "psync"]);
+    assert_eq!(offered(&place, "assay run --ioengine "), ["io_uring", "io_uring_cmd", "psync"]);
     assert_eq!(offered(&place, "assay review --purge s"), ["secure-erase", "sanitize"]);
     assert_eq!(offered(&place, "assay run --rw=randt"), ["randtrim"]);
 }

@@ -124,9 +124,9 @@ fn a_store_of_the_version_before_is_read_shown_and_compared_as_before() {
     let own = report(&place, "4");
     assert!(own.contains("data-v=\"250\"") && own.contains("data-v=\"5156\""));
     for page in [rounds, own] {
-        assert!(page.contains("kept by an earlier version without its drive's description"));
+        assert!(page.contains("stored by an earlier version without its drive's description"));
     }
-    assert!(!report(&place, "6").contains("kept by an earlier version"), "it is of a file");
+    assert!(!report(&place, "6").contains("stored by an earlier version"), "it is of a file");
     assert!(std::fs::read(place.store()).unwrap() == store, "reading changed it");
     // What is written next has its drive, and what was there is read as before.
     place.succeeds(&["run", "sim:x25-m?capacity.user=1GiB", "--number_ios", "10"]);

@@ -306,7 +306,7 @@ fn a_job_file_that_replays_and_records_is_run() {
     assert_eq!(document["workload"]["options"]["replay_no_stall"], "1");
     assert_eq!((&document["write"]["requests"], &document["trim"]["requests"]), (&1.into(), &1.into()));
     let again = std::fs::read_to_string(place.path("again.log")).unwrap();
-    assert!(again.starts_with("fio version 3 iolog\n0 sim:x25-m?capacity.user=64MiB&spare=150% add\n"), "{again}");
+    assert!(again.starts_with("fio version 3 iolog\n0 ./scratch.bin add\n"), "{again}");
     assert_eq!(again.lines().count(), 8, "{again}");
     assert!(Path::new(&place.path("t.log")).exists());
     place.succeeds(&["import", "job.fio", "-o", "plan.toml"]);

@@ -69,7 +69,8 @@ fn what_is_written_lands_in_the_file_that_lies_there_whatever_carries_it() {
         let jobs = jobs.map(|workload| Workload { fdatasync: 8, ..workload });
         let jobs = jobs.each_ref().map(|workload| Job { name: "", workload, seed: Seed::new(3), observer: None });
         let measured = run_real_together(&target, &jobs, &|_| {}).unwrap();
-        assert_eq!(measured.iter().map(|one| one.flush.requests).collect::<Vec<_>>(), [32, 32]);
+        // Behind the last write of the second comes no flush, as in fio.
+        assert_eq!(measured.iter().map(|one| one.flush.requests).collect::<Vec<_>>(), [32, 31]);
         assert_eq!(written(&folder, "a"), 257);
     }
 }

@@ -9,7 +9,7 @@ use engine::Measurement;
 use rayon::prelude::*;
 use stats::REPEATS_LEAST;
 
-use super::{FIRST_CLONE, INTERRUPTED, Session, states_weight, unaligned};
+use super::{FIRST_CLONE, INTERRUPTED, Session, is_sampled, states_weight, unaligned};
 use crate::plan::{Cell, Measure, Passes, Step, Work};
 use crate::subject::{MeasureTask, Part, Repeats, Subject};
 use crate::variants::{Lineage, Variant, Variants};
@@ -33,7 +33,10 @@ impl Session<'_> {
         let end = (first + 1..self.plan.steps.len()).take_while(is_ready).last().map_or(first + 1, |last| last + 1);
         self.measure(first..end, target)?;
         let before: Vec<Work> = self.plan.steps[..first].iter().map(|step| step.work(&target.subject.site())).collect();
-        self.watch.advance(states_weight(&target.place, &before));
+        // A group that a load parts sees the states of its first part.
+        if before.last().is_none_or(|last| !is_sampled(last)) {
+            self.watch.advance(states_weight(&target.place, &before));
+        }
         let swept = self.wanted_drives(first..end);
         for some in swept.chunks(target.place.side_by_side().max(1) as usize) {
             let some =

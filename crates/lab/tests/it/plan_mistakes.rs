@@ -235,7 +235,7 @@ fn each_mistake_is_named_underlined_and_answered() {
             format!("{}\n{worn}sweep.bs = [\"8k\"]\nbeside = \"a\"", in_step(fresh)),
             "plan::beside",
             "\"a\"",
-            "sweeps other points",
+            "sweeps points different",
         ),
         // Keys of other kinds of steps, and the kinds' own.
         (in_step("round = \"1s\""), "plan::unknown-field", "round", "only `condition` steps take it"),

@@ -213,7 +213,7 @@ fn mistakes_in_its_keys_are_explained() {
         (
             "rw = \"randwrite\"",
             "unknown field `rw` in a `precondition` step",
-            "only `measure`, `condition`, `rounds` and `files` steps",
+            "only `measure`, `condition`, `rounds`, `saturate` and `files` steps",
         ),
         ("round = \"60s\"", "unknown field `round` in a `precondition` step", "only `condition` steps take it"),
         ("sapre = \"7%\"", "unknown field `sapre` in a `precondition` step", "did you mean `spare`?"),
