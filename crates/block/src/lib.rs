@@ -14,6 +14,7 @@ mod figure;
 mod nanos;
 mod parse;
 mod power;
+mod price;
 mod rate;
 mod request;
 mod seed;
@@ -31,6 +32,7 @@ pub use parse::{
     parse_percent, parse_power, parse_rate, parse_share, parse_temperature, parse_thermal_resistance,
 };
 pub use power::{Energy, Power, Temperature};
+pub use price::{Price, PriceError};
 pub use rate::Rate;
 pub use request::{Completion, Op, Request, Tag};
 pub use seed::Seed;

@@ -6,7 +6,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
     aftermath, attach, baseline, calibrate, catalogue, compare, config, doctor, gate, health, history, import,
-    replicate, review, run, serve, shell,
+    replicate, review, run, runs, serve, shell,
 };
 use crate::config_file::CONSENT;
 use crate::examples;
@@ -76,7 +76,11 @@ pub enum Command {
     /// List the access profiles
     Profiles,
     /// List the runs in the store
-    Runs,
+    Runs(runs::Runs),
+    /// Add tags, a note or a price to a run
+    Tag(runs::Tag),
+    /// Remove runs from the store
+    Rm(runs::Remove),
     /// Show the figures of a run
     Show(history::Show),
     /// Compare runs: what differs, by how much, and whether it is statistically significant

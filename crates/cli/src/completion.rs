@@ -92,6 +92,8 @@ fn with_names(command: Command) -> Command {
         .mut_subcommand("health", |health| offer(health, "subject", || runs().into_iter().chain(targets()).collect()))
         .mut_subcommand("show", |show| offer(show, "run", runs))
         .mut_subcommand("report", |report| offer(report, "run", runs))
+        .mut_subcommand("tag", |tag| offer(tag, "run", runs))
+        .mut_subcommand("rm", |rm| offer(rm, "runs", runs))
         .mut_subcommand("compare", |compare| offer(compare, "runs", runs))
         .mut_subcommand("gate", |gate| offer(gate, "run", runs))
         .mut_subcommand("detach", |detach| offer(detach, "device", attached))

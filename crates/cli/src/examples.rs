@@ -48,7 +48,12 @@ pub fn of(command: &str) -> &'static [Example] {
         ],
         "plans" => &[("assay plans show review", "what a review does, step by step")],
         "profiles" => &[("assay profiles", "all access profiles")],
-        "runs" => &[("assay runs", "all runs in the store")],
+        "runs" => &[
+            ("assay runs", "all runs in the store"),
+            ("assay runs --filter 'plan=review state=complete x25-m' --format json", "some of them, for programs"),
+        ],
+        "tag" => &[("assay tag last firmware-1.2 --note 'with the heat sink'", "add to the latest run")],
+        "rm" => &[("assay rm 1 --yes", "remove run 1 without asking")],
         "show" => &[
             ("assay show last", "key figures of the latest run"),
             ("assay show 1 --format csv", "every measurement, for spreadsheets"),

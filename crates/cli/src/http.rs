@@ -20,6 +20,9 @@ pub use server::serve;
 /// The kind of a text without more to it.
 pub const PLAIN: &str = "text/plain; charset=utf-8";
 
+/// The kind of a JSON document.
+pub const JSON: &str = "application/json";
+
 /// What browsers may do with any answer: show it by the site's own style and scripts. Charts set styles of elements.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -141,6 +144,14 @@ impl HttpResponse {
     pub fn with(mut self, name: HeaderName, value: String) -> Self {
         self.headers.push((name, value));
         self
+    }
+
+    /// A refusal as a program reads it: its number and its headers with these words. The way to another place stays.
+    pub fn for_programs(self, words: &str) -> Self {
+        match self.status {
+            400.. => Self { headers: self.headers, ..Self::json_error(self.status, words) },
+            _ => self,
+        }
     }
 
     /// The same, for a browser to keep.

@@ -1,5 +1,6 @@
 //! assay puts a storage drive to the proof.
 
+mod annotations;
 mod command_line;
 mod commands;
 mod completion;
@@ -23,6 +24,8 @@ mod power;
 mod progress;
 mod progress_message;
 mod recorder;
+mod report_name;
+mod run_filter;
 mod run_request;
 mod settings;
 mod target;
@@ -37,7 +40,7 @@ use clap::{ArgMatches, FromArgMatches};
 use command_line::{Cli, Command};
 use commands::{
     aftermath, attach, baseline, calibrate, catalogue, compare, config, doctor, dry_run, fio, gate, health, history,
-    import, next, replicate, review, run, serve, shell,
+    import, next, replicate, review, run, runs, serve, shell,
 };
 use exit::Exit;
 use failure::Failure;
@@ -92,7 +95,9 @@ fn main() -> ExitCode {
             None => return run::run(&arguments, || open(cli.store)),
         },
         Command::Fio(_) => Err(Failure::usage("the command line is not UTF-8 text")),
-        Command::Runs => read(cli.store).and_then(|store| history::runs(&store)),
+        Command::Runs(arguments) => read(cli.store).and_then(|store| runs::list(&store, &arguments)),
+        Command::Tag(arguments) => open(cli.store).and_then(|store| runs::tag(store, &arguments)),
+        Command::Rm(arguments) => open(cli.store).and_then(|store| runs::remove(store, &arguments)),
         Command::Compare(arguments) => place(cli.store).and_then(|store| compare::run(&store, &arguments)),
         Command::Gate(arguments) => read(cli.store).and_then(|store| gate::run(&store, &arguments)),
         Command::Baseline(arguments) => {

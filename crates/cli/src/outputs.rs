@@ -103,8 +103,8 @@ impl ReportFolder {
 
 /// A file's name out of words that a file may have chosen: letters, digits and a few marks, no dot at its start, not long.
 pub fn file_name(words: &str) -> String {
-    // With a number of 19 digits and an ending, less than the 255 bytes that file systems take.
-    const LENGTH: usize = 200;
+    // What comes behind it (see `report_name`) has room in the 255 bytes that file systems take.
+    const LENGTH: usize = 150;
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '-' };
     let name: String = words.chars().map(plain).take(LENGTH).collect();
     let name = name.trim_start_matches(['.', '-']);

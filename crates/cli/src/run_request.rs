@@ -8,7 +8,7 @@ use host::scratch::PLACE;
 use host::{Fence, Scratch};
 use lab::plan::{Plan, Site};
 use lab::{Broken, Checked, Observers, Outcome, Progress, RunRecord, Session, Show, Tracker, now_ms};
-use store::{NewRun, RunId, Store};
+use store::{Annotations, NewRun, RunId, Store};
 use trial::{Cleanup, TrialError, procedure};
 
 use crate::failure::Failure;
@@ -35,6 +35,8 @@ pub struct RunRequest {
     pub metrics: Option<OpenMetricsSink>,
     /// Whether the run is shown on the whole of the terminal.
     pub live: bool,
+    /// What people add to it.
+    pub annotations: Annotations,
 }
 
 /// How the program ends for a run that broke off, saying `words`: as an interruption where someone asked for the end.
@@ -78,6 +80,7 @@ impl RunRequest {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: env!("ASSAY_COMMIT").to_owned(),
             environment: serde_json::to_string(&opened.environment).expect("names, numbers and lists always serialise"),
+            annotations: self.annotations.clone(),
         };
         Ok(RunRecord::begin(store, &run, &opened.findings)?)
     }

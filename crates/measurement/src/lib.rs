@@ -7,6 +7,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod annotation;
 mod completed;
 mod failures;
 mod handover;
@@ -16,6 +17,7 @@ mod run;
 mod trial;
 mod verified;
 
+pub use annotation::{Annotations, RunNote, RunTag};
 pub use completed::{Completed, Observer};
 pub use failures::{Failure, Failures, Missing, OnError};
 pub use handover::{Handover, Method};

@@ -5,6 +5,8 @@ use std::fmt;
 use block::{Bytes, Seed};
 use serde::{Deserialize, Serialize};
 
+use crate::Annotations;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(pub i64);
@@ -91,6 +93,18 @@ pub struct Run {
     pub commit: String,
     /// The host and the target in detail, as JSON of `lab::Environment`.
     pub environment: String,
+    /// What people added to it.
+    #[serde(default)]
+    pub annotations: Annotations,
+}
+
+impl Run {
+    /// Six hexadecimal digits that tell the run from one of the same number in another store: they are drawn from when
+    /// and where it began, its plan and its seed.
+    pub fn short_id(&self) -> String {
+        let began = Seed::new(self.started_ms.unsigned_abs()).split(&self.target).split(&self.environment);
+        format!("{:06x}", began.split(&self.plan_text).number(self.seed.get()).get() >> 40)
+    }
 }
 
 /// A run as a list shows it; see [`Run`] for what each means.
@@ -118,6 +132,12 @@ pub struct Filter {
     pub plan: Option<String>,
     /// How far it has come.
     pub state: Option<RunState>,
+    /// A tag that it has.
+    pub tag: Option<String>,
+    /// The name of the host.
+    pub host: Option<String>,
+    /// The serial number of the target's device.
+    pub serial: Option<String>,
 }
 
 /// Something that runs share, and how many do.

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use measurement::Measurement;
+use measurement::{Annotations, Measurement};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
+use crate::annotation;
 use crate::baseline;
 use crate::budget::Budget;
 use crate::error::Cause;
@@ -251,6 +252,26 @@ impl Store {
         self.write(|connection| Ok(baseline::remove(connection, name)?))
     }
 
+    /// Keeps what people added to a run, in place of what was there.
+    ///
+    /// # Errors
+    /// If there is no such run, or it cannot be written.
+    pub fn annotate(&mut self, run: RunId, annotations: &Annotations) -> Result<(), StoreError> {
+        self.run(run)?;
+        self.write(|connection| Ok(annotation::put(connection, run, annotations)?))
+    }
+
+    /// Removes a run with all that is kept of it. Its number is not given to another.
+    ///
+    /// # Errors
+    /// If there is no such run, a process carries it out, or it cannot be written.
+    pub fn remove(&mut self, run: RunId) -> Result<(), StoreError> {
+        self.own(run)?;
+        let removed = self.write(|connection| Ok(run::remove(connection, run)?));
+        self.owned.retain(|owner| owner.run != run);
+        removed.map(drop)
+    }
+
     /// Keeps when how much of a run was done.
     ///
     /// # Errors
@@ -346,10 +367,12 @@ impl Store {
         self.read(|connection| {
             let mut order = self.budget.rows("run");
             let mut statement = connection.prepare("SELECT * FROM run ORDER BY id")?;
+            let mut annotations = annotation::get(connection, None, self.budget.rows("annotation"))?;
             let (mut rows, mut runs) = (statement.query([])?, Vec::new());
             while let Some(row) = rows.next()? {
                 order.next(row.get("id")?, row)?;
-                runs.push(run::of_row(row)?);
+                let run = run::of_row(row)?;
+                runs.push(Run { annotations: annotations.remove(&run.id).unwrap_or_default(), ..run });
             }
             Ok(runs)
         })
@@ -362,8 +385,15 @@ impl Store {
     pub fn run(&self, id: RunId) -> Result<Run, StoreError> {
         self.read(|connection| {
             let found = connection.query_row("SELECT * FROM run WHERE id = ?1", [id.0], run::of_row).optional()?;
-            found.map_or_else(|| Err(absent(connection, id)?.into()), Ok)
+            let Some(run) = found else { return Err(absent(connection, id)?.into()) };
+            self.annotated(connection, run)
         })
+    }
+
+    /// The run with what people added to it.
+    fn annotated(&self, connection: &Connection, run: Run) -> Result<Run, Cause> {
+        let mut found = annotation::get(connection, Some(run.id), self.budget.rows("annotation"))?;
+        Ok(Run { annotations: found.remove(&run.id).unwrap_or_default(), ..run })
     }
 
     /// A run's simulated drive as it was when the run began, as JSON; none of a real target, and none in stores of earlier
@@ -384,7 +414,8 @@ impl Store {
     /// If it cannot be read.
     pub fn latest(&self) -> Result<Option<Run>, StoreError> {
         self.read(|connection| {
-            Ok(connection.query_row("SELECT * FROM run ORDER BY id DESC LIMIT 1", [], run::of_row).optional()?)
+            let latest = connection.query_row("SELECT * FROM run ORDER BY id DESC LIMIT 1", [], run::of_row);
+            latest.optional()?.map(|run| self.annotated(connection, run)).transpose()
         })
     }
 

@@ -8,6 +8,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod annotation;
 mod baseline;
 mod budget;
 mod database;
@@ -27,7 +28,7 @@ pub use database::{Store, StoredFinding};
 pub use error::StoreError;
 pub use health::HealthMoment;
 pub use measured::StoredMeasurement;
-pub use measurement::{Counted, Filter, Listed, Run, RunId, RunState};
+pub use measurement::{Annotations, Counted, Filter, Listed, Run, RunId, RunNote, RunState, RunTag};
 pub use owner::ProgressChannel;
 pub use run::NewRun;
 pub use trial::StoredTrial;

@@ -3,7 +3,7 @@
 //! All that is asked here is answered from the index `run_listed` alone. It begins with the number of the run, so the
 //! latest come first without being sorted, and a page of a list ends the search.
 
-use measurement::{Counted, Filter, Listed};
+use measurement::{Counted, Filter, Listed, Run};
 use rusqlite::{Row, ToSql};
 
 use crate::error::Cause;
@@ -28,6 +28,18 @@ fn sql(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
             sql += &format!(" AND {column} = ?");
             values.push(Box::new(value.clone()));
         }
+    }
+    // What a stranger's file has in place of JSON has no host.
+    for (place, value) in [("hostname", &filter.host), ("device.serial", &filter.serial)] {
+        if let Some(value) = value {
+            sql +=
+                &format!(" AND CASE WHEN json_valid(environment) THEN json_extract(environment, '$.{place}') END = ?");
+            values.push(Box::new(value.clone()));
+        }
+    }
+    if let Some(tag) = &filter.tag {
+        sql += " AND id IN (SELECT note.run FROM annotation AS note WHERE note.kind = 'tag' AND note.text = ?)";
+        values.push(Box::new(tag.clone()));
     }
     (sql, values)
 }
@@ -63,6 +75,14 @@ impl Store {
             }
             Ok(listed)
         })
+    }
+
+    /// The wanted runs in full, the latest first: `most` of them after the first `skip`.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn wanted(&self, filter: &Filter, skip: u64, most: u64) -> Result<Vec<Run>, StoreError> {
+        self.listed(filter, skip, most)?.iter().map(|listed| self.run(listed.id)).collect()
     }
 
     /// How many runs are wanted.

@@ -1,9 +1,11 @@
 //! A run as it is kept.
 
 use block::{Bytes, Seed};
-use measurement::{Run, RunId, RunState};
+use measurement::{Annotations, Run, RunId, RunState};
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
+
+use crate::annotation;
 
 /// What is known of a run when it begins; see [`Run`] for what each means, and [`Store::drive`](crate::Store::drive).
 #[derive(Clone, Debug)]
@@ -26,6 +28,7 @@ pub struct NewRun {
     pub version: String,
     pub commit: String,
     pub environment: String,
+    pub annotations: Annotations,
 }
 
 /// Enters a run that begins.
@@ -54,10 +57,28 @@ pub(crate) fn insert(connection: &Connection, run: &NewRun) -> rusqlite::Result<
             run.drive,
         ],
     )?;
-    Ok(RunId(connection.last_insert_rowid()))
+    let id = RunId(connection.last_insert_rowid());
+    annotation::put(connection, id, &run.annotations)?;
+    Ok(id)
 }
 
-/// The run of a row with all columns.
+/// Every table with something of a run, the run itself last.
+const TABLES: [(&str, &str); 6] = [
+    ("measurement", "run"),
+    ("trial", "run"),
+    ("health", "run"),
+    ("finding", "run"),
+    ("annotation", "run"),
+    ("run", "id"),
+];
+
+/// Removes all that is kept of a run; whether there was one.
+pub(crate) fn remove(connection: &Connection, run: RunId) -> rusqlite::Result<bool> {
+    let remove = |(table, column)| connection.execute(&format!("DELETE FROM {table} WHERE {column} = ?1"), [run.0]);
+    TABLES.into_iter().map(remove).try_fold(false, |_, removed| Ok(removed? > 0))
+}
+
+/// The run of a row with all columns; what people added to it is elsewhere.
 pub(crate) fn of_row(row: &Row) -> rusqlite::Result<Run> {
     let state: String = row.get("state")?;
     Ok(Run {
@@ -81,6 +102,7 @@ pub(crate) fn of_row(row: &Row) -> rusqlite::Result<Run> {
         version: row.get("version")?,
         commit: row.get("git_commit")?,
         environment: row.get("environment")?,
+        annotations: Annotations::default(),
     })
 }
 

@@ -14,7 +14,7 @@ use crate::error::Cause;
 /// Marks the file as this program's ("assa" in ASCII).
 pub(crate) const APPLICATION: i64 = 0x6173_7361;
 /// The version of `schema.sql`.
-pub(crate) const SCHEMA: i64 = 12;
+pub(crate) const SCHEMA: i64 = 13;
 /// What is made.
 const TABLES: &str = include_str!("schema.sql");
 /// What a store of the first version lacks: flushes were not counted.
@@ -50,8 +50,12 @@ const FROM_NINTH: &str = "ALTER TABLE run ADD COLUMN course TEXT;";
 const FROM_TENTH: &str = "ALTER TABLE run ADD COLUMN capacity_bytes INTEGER; ALTER TABLE run ADD COLUMN drive TEXT;";
 /// What a store of the eleventh version lacks: nothing was kept to hold runs against.
 const FROM_ELEVENTH: &str = "CREATE TABLE baseline (name TEXT NOT NULL PRIMARY KEY, document TEXT NOT NULL);";
+/// What a store of the twelfth version lacks: nobody could add anything to a run.
+const FROM_TWELFTH: &str = "CREATE TABLE annotation (
+    run INTEGER NOT NULL REFERENCES run (id), kind TEXT NOT NULL CHECK (kind IN ('tag', 'note', 'price')),
+    text TEXT NOT NULL, UNIQUE (run, kind, text));";
 /// What the stores of the first version lack, then those of the second, and so on.
-const STEPS: [&str; 11] = [
+const STEPS: [&str; 12] = [
     FROM_FIRST,
     FROM_SECOND,
     FROM_THIRD,
@@ -63,6 +67,7 @@ const STEPS: [&str; 11] = [
     FROM_NINTH,
     FROM_TENTH,
     FROM_ELEVENTH,
+    FROM_TWELFTH,
 ];
 
 /// Makes the tables in an empty database.
@@ -233,7 +238,7 @@ mod tests {
     fn what_each_version_lacks_stands_in_the_newest() {
         assert_eq!(wanted(1).keys().copied().collect::<Vec<_>>(), ["finding", "measurement", "run"]);
         let newest = wanted(SCHEMA);
-        let all = ["baseline", "finding", "health", "measurement", "run", "run_listed", "trial"];
+        let all = ["annotation", "baseline", "finding", "health", "measurement", "run", "run_listed", "trial"];
         assert_eq!(newest.keys().copied().collect::<Vec<_>>(), all);
         assert!(newest["run"].1.contains("course TEXT") && !wanted(9)["run"].1.contains("course TEXT"));
         assert!(newest["run"].1.contains("state TEXT NOT NULL CHECK (state IN ('running', 'complete', 'failed'))"));

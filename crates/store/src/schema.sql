@@ -109,3 +109,11 @@ CREATE TABLE baseline (
     name            TEXT NOT NULL PRIMARY KEY,
     document        TEXT NOT NULL
 );
+
+-- What people added to a run: any number of tags, one note, one price.
+CREATE TABLE annotation (
+    run             INTEGER NOT NULL REFERENCES run (id),
+    kind            TEXT NOT NULL CHECK (kind IN ('tag', 'note', 'price')),
+    text            TEXT NOT NULL,
+    UNIQUE (run, kind, text)
+);

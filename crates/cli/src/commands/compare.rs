@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use lab::compare::{CompareError, Comparison, Family, Question, RANKED_FROM, Ranking, pooled};
 use lab::gate::{Gate, GateOutcome};
 use lab::{Aspect, Outcome, recall};
-use store::{RunId, RunState, Store};
+use store::{Run, RunId, RunState, Store};
 
 use super::gate::{aspects, share};
 use super::history::Which;
@@ -16,6 +16,7 @@ use super::page::deliver;
 use crate::color;
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::report_name;
 use crate::terminal::{notice, say, width};
 
 const AFTER_HELP: &str = "\
@@ -84,6 +85,8 @@ enum By {
     Host,
     /// The plan
     Plan,
+    /// The tags of the run
+    Tag,
 }
 
 impl From<By> for Family {
@@ -94,6 +97,7 @@ impl From<By> for Family {
             By::Model => Self::Model,
             By::Host => Self::Host,
             By::Plan => Self::Plan,
+            By::Tag => Self::Tag,
         }
     }
 }
@@ -131,11 +135,11 @@ pub fn run(path: &Path, arguments: &Arguments) -> Result<(), Failure> {
             say(&report::comparison::text(&comparison, width().min(100), color(is_terminal)))?;
         }
     }
-    let ids: Vec<String> = comparison.outcomes.iter().map(|outcome| outcome.run.id.to_string()).collect();
+    let runs: Vec<&Run> = comparison.outcomes.iter().map(|outcome| &outcome.run).collect();
     deliver(
         arguments.format == Format::Text,
         arguments.out.as_deref(),
-        &format!("compare-{}.html", ids.join("-")),
+        &report_name::of_several("compare", "", &runs),
         || report::comparison::html(&comparison, env!("CARGO_PKG_VERSION")),
     )?;
     arguments.fail_if_worse.map_or(Ok(()), |share| guard(&comparison, share))
@@ -153,8 +157,8 @@ fn rank(store: &Store, sets: &[Vec<RunId>], family: Family, arguments: &Argument
         Format::Json => say(&report::ranking::json(&ranking, env!("CARGO_PKG_VERSION")))?,
         Format::Text => say(&report::ranking::text(&ranking, width().min(100)))?,
     }
-    let [first, .., last] = sets else { return Ok(()) };
-    let name = format!("ranking-{}-to-{}-by-{}.html", first[0], last[0], family.name());
+    let runs: Vec<&Run> = ranking.runs.iter().collect();
+    let name = report_name::of_several("ranking", &format!("-by-{}", family.name()), &runs);
     deliver(arguments.format == Format::Text, arguments.out.as_deref(), &name, || {
         report::ranking::html(&ranking, env!("CARGO_PKG_VERSION"))
     })

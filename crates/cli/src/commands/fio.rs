@@ -13,7 +13,7 @@ use engine::Measurement;
 use lab::import::Import;
 use lab::import::fio::ImportedJob;
 use report::export::{self, FioJob, Single, TERSE_VERSIONS};
-use store::Store;
+use store::{Annotations, Store};
 
 use super::jobs::{self, JobsResult, JobsRun, JobsSoFar};
 use super::run::{self, Arguments, RunFormat};
@@ -153,6 +153,7 @@ fn carry_out(
         seed: Seed::new(arguments.seed),
         record: arguments.record.record.as_deref(),
         status_interval: wanted.status_interval.filter(|_| !wanted.formats.is_empty()),
+        annotations: arguments.annotations.on(Annotations::default()),
     };
     let import = jobs::read(&asked)?;
     if let Some(job) = import.jobs().find(|job| line.line.asks("readonly") && job.workload.changes_data()) {

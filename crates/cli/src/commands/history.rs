@@ -1,19 +1,18 @@
-//! `assay runs`, `assay show`, `assay report`: what the store has.
+//! `assay show`, `assay report`: what the store has of a run.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use comfy_table::presets::NOTHING;
-use comfy_table::{ContentArrangement, Table};
 use lab::{Outcome, recall};
-use store::{Run, RunId, RunState, Store};
+use store::{Run, RunId, Store};
 
 use super::page;
 use crate::failure::Failure;
 use crate::outputs::{self, ReportFolder};
-use crate::terminal::{color, line, print, say, spelled, width};
+use crate::report_name;
+use crate::terminal::{color, print, say, spelled, width};
 
 /// Which run is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,31 +92,6 @@ pub struct Report {
     out: PathBuf,
 }
 
-/// Lists the runs.
-pub fn runs(store: &Store) -> Result<(), Failure> {
-    let runs = store.runs()?;
-    if runs.is_empty() {
-        return say("The store has no runs; `assay review` creates the first.\n");
-    }
-    let mut table = Table::new();
-    table
-        .load_style(NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(width())
-        .set_header(["run", "started", "plan", "target", "state"]);
-    for run in &runs {
-        let plan = if run.quick { format!("{} (quick)", run.plan) } else { run.plan.clone() };
-        let state = match run.state {
-            RunState::Running => "unfinished",
-            RunState::Complete => "complete",
-            RunState::Failed => "failed",
-        };
-        let [plan, target] = [&plan, &run.target].map(|name| line(name));
-        table.add_row([run.id.to_string(), report::date(run.started_ms), plan, target, state.to_owned()]);
-    }
-    say(&format!("{}\n", table.trim_fmt()))
-}
-
 /// Shows the figures of a run.
 pub fn show(store: &Store, arguments: &Show) -> Result<(), Failure> {
     let outcome = || Ok::<_, Failure>(recall(store, arguments.run.find(store)?.id)?);
@@ -179,31 +153,15 @@ fn summary(report: &report::Report, is_terminal: bool) -> String {
 /// Writes the report into `folder`; where it is.
 pub fn write_report(outcome: &Outcome, folder: &Path) -> Result<PathBuf, Failure> {
     let run = &outcome.run;
-    page::write(folder, &file_name(run), &report::html(outcome), &otherwise(run))
+    page::write(folder, &report_name::of_run(run), &report::html(outcome), &otherwise(run))
 }
 
 /// The same into a folder that is open.
 pub fn write_report_to(report: &report::Report, run: &Run, pages: &ReportFolder) -> Result<PathBuf, Failure> {
-    page::write_to(pages, &file_name(run), &report.html(), &otherwise(run))
+    page::write_to(pages, &report_name::of_run(run), &report.html(), &otherwise(run))
 }
 
 /// What to do where a report cannot be written.
 fn otherwise(run: &Run) -> String {
     format!("the results are stored; `assay report {} --out DIR` writes it elsewhere", run.id)
-}
-
-/// The name of a run's report: its plan, the last part of its target's name, and its number, which is what tells it
-/// from others.
-fn file_name(run: &Run) -> String {
-    // With a plan's 64 letters and a number of 19 digits, less than the 255 bytes that file systems take.
-    const TARGET_MAX: usize = 128;
-    let name = match run.target.starts_with("sim:") {
-        true => run.target.as_str(),
-        false => run.target.rsplit('/').next().unwrap_or_default(),
-    };
-    let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let target = words.join("-");
-    // The plan of a store that somebody sent may have any name.
-    let words = outputs::file_name(&format!("{}-{}", run.plan, &target[..target.len().min(TARGET_MAX)]));
-    format!("{words}-{}.html", run.id)
 }

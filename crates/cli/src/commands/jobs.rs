@@ -15,7 +15,7 @@ use lab::import::fio::{CommandLine, Part, plan_text};
 use lab::plan::{self, Plan, PlanLength};
 use lab::{Outcome, Subject};
 use report::Report;
-use store::Store;
+use store::{Annotations, Store};
 use workload::Workload;
 
 use super::history::print_summary;
@@ -47,6 +47,8 @@ pub struct JobsRun<'a> {
     pub record: Option<&'a Path>,
     /// How often it is to be told what the jobs have done so far, if it is.
     pub status_interval: Option<Duration>,
+    /// What people add to the run.
+    pub annotations: Annotations,
 }
 
 /// What jobs have done so far.
@@ -110,7 +112,9 @@ pub fn measure(
     let logs = FioRunLogs::of(&import, asked.log_dir, &asked.line.name())?;
     let seed = import.of_all.get("randseed").and_then(|seed| seed.parse().ok()).map_or(asked.seed, Seed::new);
     let size = names.iter().map(|(_, size)| *size).sum::<Option<Bytes>>();
-    let undertaking = RunRequest { checked, seed, repeats: None, size, direct, metrics: None, live: false };
+    let annotations = asked.annotations.clone();
+    let undertaking =
+        RunRequest { checked, seed, repeats: None, size, direct, metrics: None, live: false, annotations };
     let store = Mutex::new(store);
     let record = undertaking.begin(&store, &opened)?;
     let run = record.id();

@@ -22,6 +22,7 @@ mod prediction;
 pub mod replicate;
 pub mod review;
 pub mod run;
+pub mod runs;
 pub mod serve;
 pub mod shell;
 mod specification;

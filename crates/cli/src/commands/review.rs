@@ -10,9 +10,10 @@ use lab::forecast::forecast;
 use lab::plan::{self, Plan, PlanLength, catalog};
 use lab::{DriveRecord, LabError, PurgeMethod, RunRecord, plan_of};
 use report::Report;
-use store::{HealthMoment, Run, RunId, RunState, Store};
+use store::{Annotations, HealthMoment, Run, RunId, RunState, Store};
 
 use super::history::{Which, print_summary, write_report_to};
+use crate::annotations::AnnotationOptions;
 use crate::format::Format;
 use crate::metrics;
 use crate::number;
@@ -73,8 +74,11 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
 
-    /// Output format: for people or for programs
-    #[arg(long, value_enum, default_value_t = Format::Text, requires = "dry_run")]
+    #[command(flatten)]
+    annotations: AnnotationOptions,
+
+    /// Output format: the summary and where the report is, or the run as `assay show --format json` has it
+    #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
     /// Purge method of a real drive: discard, secure-erase, nvme-format, sanitize, or none [default: the plan's,
@@ -170,7 +174,7 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
         failure(&broken, words)
     })?;
     looked?;
-    finish(record, &pages)
+    finish(record, &pages, arguments.format)
 }
 
 /// What is typed to go on with a run.
@@ -194,9 +198,10 @@ fn begin(arguments: &Arguments) -> Result<(OpenedTarget, RunRequest), Failure> {
     opened.ready(&plan, arguments.speed)?;
     tell_cost(arguments, &plan, &opened);
     let (size, direct) = (arguments.real.size, arguments.real.is_direct());
+    let annotations = arguments.annotations.on(Annotations::default());
     let seed = Seed::new(arguments.seed);
     let undertaking =
-        RunRequest { checked, seed, repeats: arguments.repeats, size, direct, metrics: None, live: false };
+        RunRequest { checked, seed, repeats: arguments.repeats, size, direct, metrics: None, live: false, annotations };
     Ok((opened, undertaking))
 }
 
@@ -241,10 +246,14 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
         return Err(changed(&run, &run.target_identity, &opened.identity));
     }
     check_drive(store, &run, &opened)?;
+    if !arguments.annotations.is_empty() {
+        store.annotate(id, &arguments.annotations.on(run.annotations.clone()))?;
+    }
     let checked = opened.check(&plan)?;
     opened.ready(&plan, arguments.speed)?;
     let (seed, repeats, size, direct) = (run.seed, run.repeats, run.size, run.direct);
-    let undertaking = RunRequest { checked, seed, repeats, size, direct, metrics: None, live: false };
+    let annotations = arguments.annotations.on(run.annotations.clone());
+    let undertaking = RunRequest { checked, seed, repeats, size, direct, metrics: None, live: false, annotations };
     Ok((run, opened, undertaking))
 }
 
@@ -347,12 +356,20 @@ fn changed(run: &Run, was: &str, found: &str) -> Failure {
     ))
 }
 
-fn finish(record: RunRecord, pages: &ReportFolder) -> Result<(), Failure> {
+fn finish(record: RunRecord, pages: &ReportFolder, format: Format) -> Result<(), Failure> {
     let outcome = record.recall()?;
     // First the report: nobody may be there to read the summary.
     let report = Report::of(&outcome);
     let path = write_report_to(&report, &outcome.run, pages)?;
-    print_summary(&report, std::io::stdout().is_terminal())?;
-    say(&format!("Report: {}\n", path.display()))?;
+    match format {
+        Format::Text => {
+            print_summary(&report, std::io::stdout().is_terminal())?;
+            say(&format!("Report: {}\n", path.display()))?;
+        }
+        Format::Json => {
+            say(&report::export::review_json(&outcome))?;
+            notice(format_args!("Report: {}", path.display()));
+        }
+    }
     judge(&outcome)
 }

@@ -10,10 +10,11 @@ use clap::ValueEnum;
 use lab::Outcome;
 use lab::plan::{self, Field, PlanLength, PlanText};
 use report::export::{self, FioJob, Single};
-use store::Store;
+use store::{Annotations, Store};
 use workload::{Workload, amount};
 
 use super::specification::{Fields, Record};
+use crate::annotations::AnnotationOptions;
 use crate::color;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -66,6 +67,9 @@ pub struct Arguments {
 
     #[command(flatten)]
     pub record: Record,
+
+    #[command(flatten)]
+    pub annotations: AnnotationOptions,
 
     /// Random seed
     #[arg(long, visible_alias = "randseed", default_value_t = 1, value_parser = number::seed)]
@@ -143,6 +147,7 @@ fn measure(arguments: &Arguments, store: Store) -> Result<Printed, Failure> {
         size: access.size,
         direct: access.is_direct(),
         metrics: None,
+        annotations: arguments.annotations.on(Annotations::default()),
         live: false,
     };
     let store = Mutex::new(store);

@@ -41,6 +41,7 @@ fn place(runs: &[[f64; 2]], repeats: u32) -> Place {
             version: "0".to_owned(),
             commit: String::new(),
             environment: "{}".to_owned(),
+            annotations: store::Annotations::default(),
         };
         let run = store.begin(&new).unwrap();
         for (fs, rate) in ["fs=ext4", "fs=xfs"].into_iter().zip(rates) {
@@ -98,7 +99,7 @@ fn the_comparison_says_by_how_much_and_fits_a_terminal() {
     let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("/dev/test1 is 3.10 × /dev/test0 (3.09–3.11) in rate on Web server (fs=ext4)."), "{said}");
     assert!(said.lines().all(|line| line.chars().count() <= 100), "{said}");
-    let page = std::fs::read_to_string(place.path("assay-reports/compare-1-2.html")).unwrap();
+    let page = std::fs::read_to_string(said.lines().last().unwrap().strip_prefix("Report: ").unwrap()).unwrap();
     assert!(page.contains("Rate, ratio to run 1 (/dev/test0), more is better"));
     let said = place.refuses(&["compare", "1", "2", "--metric", "p99"]);
     assert!(said.contains("no requested figure"), "{said}");

@@ -316,14 +316,20 @@ fn a_report_is_written_although_nobody_reads_the_summary() {
     let output = place.command(&["review", "--plan", &plan]).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("standard output cannot be written"));
-    assert!(place.path("assay-reports/short-sim-x25-m-1.html").exists());
+    assert_eq!(reports(&place), 1);
 
     // A reader that has gone away is no error: the pipe has no other end when the program writes to it.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let output = place.command(&["review", "--plan", &plan]).stdout(writer).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(place.path("assay-reports/short-sim-x25-m-2.html").exists());
+    assert_eq!(reports(&place), 2);
+}
+
+/// How many reports there are of the short plan on the usual drive.
+fn reports(place: &Place) -> usize {
+    let names = std::fs::read_dir(place.path("assay-reports")).unwrap().map(|entry| entry.unwrap().file_name());
+    names.filter(|name| name.to_str().unwrap().starts_with("short-sim-x25-m-")).count()
 }
 
 #[test]
@@ -333,7 +339,7 @@ fn a_target_with_a_long_name_has_a_report() {
     let name = format!("./{}.bin", "n".repeat(240));
     let output = place.succeeds(&["review", &name, "--size", "4m", "--plan", &plan]);
     let report = output.lines().last().unwrap().strip_prefix("Report: ").unwrap();
-    assert!(report.ends_with(&format!("short-{}-1.html", "n".repeat(128))), "{report}");
+    assert!(report.contains(&format!("/short-{}-20", "n".repeat(80))), "{report}");
     assert!(std::path::Path::new(report).exists());
 }
 

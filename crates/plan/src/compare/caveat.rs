@@ -70,7 +70,7 @@ fn hosts(base: &Run, other: &Run) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use block::Seed;
-    use measurement::{RunId, RunState};
+    use measurement::{Annotations, RunId, RunState};
 
     use super::*;
 
@@ -96,6 +96,7 @@ mod tests {
             version: "0.1.0".to_owned(),
             commit: "0123456789abcdef".to_owned(),
             environment: "{}".to_owned(),
+            annotations: Annotations::default(),
         }
     }
 

@@ -23,6 +23,8 @@ pub enum Family {
     Host,
     /// The plan; shortened ones apart.
     Plan,
+    /// Its tags, all of them.
+    Tag,
 }
 
 impl Family {
@@ -34,6 +36,7 @@ impl Family {
             Self::Model => "model",
             Self::Host => "host",
             Self::Plan => "plan",
+            Self::Tag => "tag",
         }
     }
 
@@ -47,6 +50,8 @@ impl Family {
             Self::Host => host().unwrap_or_else(|| "unknown host".to_owned()),
             Self::Plan if run.quick => format!("{} (quick)", run.plan),
             Self::Plan => run.plan.clone(),
+            Self::Tag if run.annotations.tags.is_empty() => "without a tag".to_owned(),
+            Self::Tag => run.annotations.tags.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         }
     }
 }

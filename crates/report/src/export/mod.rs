@@ -7,6 +7,7 @@ mod markdown;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod review;
+mod run;
 mod series;
 mod text;
 
@@ -20,6 +21,7 @@ pub use markdown::review_markdown;
 #[cfg(feature = "parquet")]
 pub use parquet::review_parquet;
 pub use review::{review_csv, review_json, review_jsonl};
+pub use run::{RunDocument, runs_json};
 pub use series::series;
 pub use text::text;
 

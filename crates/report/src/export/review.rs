@@ -6,6 +6,7 @@ use measurement::Measurement;
 use plan::{Asked, Axis, Finding, Outcome, PointOutcome, Repeat, Rounds};
 use serde::Serialize;
 
+use super::RunDocument;
 use super::Single;
 use super::csv::{fields, line};
 use super::json::MeasurementDocument;
@@ -21,16 +22,7 @@ use crate::rounds::{RoundsCourse, Window};
 pub fn review_json(outcome: &Outcome) -> String {
     let (run, parts) = (&outcome.run, parts(outcome));
     let document = Document {
-        assay: &run.version,
-        run: run.id.0,
-        plan: &run.plan,
-        quick: run.quick,
-        simulated_lengths: run.simulated,
-        target: &run.target,
-        target_identity: &run.target_identity,
-        seed: run.seed.to_string(),
-        state: crate::conditions::state(run),
-        timestamp_ms: run.started_ms,
+        run: run.into(),
         steps: parts.iter().map(|part| StepDocument::of(outcome, part)).collect(),
         findings: &outcome.findings,
     };
@@ -187,16 +179,8 @@ pub(super) fn single<'a>(outcome: &'a Outcome, measurement: &'a Measurement, fin
 
 #[derive(Serialize)]
 struct Document<'a> {
-    assay: &'a str,
-    run: i64,
-    plan: &'a str,
-    quick: bool,
-    simulated_lengths: bool,
-    target: &'a str,
-    target_identity: &'a str,
-    seed: String,
-    state: &'static str,
-    timestamp_ms: i64,
+    #[serde(flatten)]
+    run: RunDocument<'a>,
     steps: Vec<StepDocument<'a>>,
     findings: &'a [Finding],
 }

@@ -76,9 +76,15 @@ impl List {
             query.append_pair("q", &self.filter.words.join(" "));
         }
         let state = self.filter.state.map(word);
-        for (key, value) in
-            [("target", self.filter.target.as_deref()), ("plan", self.filter.plan.as_deref()), ("state", state)]
-        {
+        let filter = &self.filter;
+        for (key, value) in [
+            ("target", filter.target.as_deref()),
+            ("plan", filter.plan.as_deref()),
+            ("state", state),
+            ("tag", filter.tag.as_deref()),
+            ("host", filter.host.as_deref()),
+            ("serial", filter.serial.as_deref()),
+        ] {
             value.map(|value| query.append_pair(key, value));
         }
         if page > 1 {

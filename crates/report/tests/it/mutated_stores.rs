@@ -51,6 +51,7 @@ static STORE: LazyLock<Vec<u8>> = LazyLock::new(|| {
             version: "0".into(),
             commit: String::new(),
             environment: serde_json::to_string(&Environment::of_host()).unwrap(),
+            annotations: store::Annotations::default(),
         };
         let run = store.begin(&new).unwrap();
         let shared = Mutex::new(store);

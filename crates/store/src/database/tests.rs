@@ -31,6 +31,7 @@ fn run() -> NewRun {
         version: "0.1.0".into(),
         commit: String::new(),
         environment: "{}".into(),
+        annotations: measurement::Annotations::default(),
     }
 }
 

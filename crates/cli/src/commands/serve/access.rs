@@ -12,6 +12,10 @@ const TOKEN_LEAST: usize = 16;
 /// The random bytes of a token that is made up.
 const TOKEN_BYTES: usize = 16;
 
+/// What a program is told that is not let in.
+pub const REFUSED: &str = "access is refused: send the server's token (Authorization: Bearer TOKEN), or, where it has \
+                           none, ask http://127.0.0.1 or http://localhost";
+
 /// By what somebody is let in.
 #[derive(Debug)]
 pub struct Access {

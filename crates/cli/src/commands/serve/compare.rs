@@ -1,18 +1,54 @@
 //! Runs held against each other.
 
-use lab::compare::{Family, Question, RANKED_FROM, Ranking};
+use lab::compare::{Comparison, Family, Question, RANKED_FROM, Ranking};
 use lab::recall;
 use store::{RunId, Store};
 
 use super::refusal::{Refusal, number};
-use crate::http::{HttpRequest, HttpResponse};
+use crate::http::{HttpRequest, HttpResponse, JSON};
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The most runs of one page.
 const MOST: usize = 200;
 
-/// The comparison of the runs that were asked for: `runs=1,2` or `runs=1&runs=2`. The earliest is what the others are
-/// held against where they were ticked, and the first where they were named in a row.
+/// What came of comparing: from 12 runs on they are ranked.
+enum Compared {
+    Pairs(Comparison),
+    Ranked(Ranking),
+}
+
+/// The comparison of the runs that were asked for.
 pub fn page(store: &Store, request: &HttpRequest) -> Result<HttpResponse, Refusal> {
+    let page = match compared(store, request)? {
+        Compared::Pairs(comparison) => report::site::comparison(&comparison, VERSION),
+        Compared::Ranked(ranking) => report::site::ranking(&ranking, VERSION),
+    };
+    Ok(HttpResponse::html(200, page))
+}
+
+/// The same for programs.
+pub fn document(store: &Store, request: &HttpRequest) -> Result<HttpResponse, Refusal> {
+    let document = match compared(store, request)? {
+        Compared::Pairs(comparison) => report::comparison::json(&comparison, None, VERSION),
+        Compared::Ranked(ranking) => report::ranking::json(&ranking, VERSION),
+    };
+    Ok(HttpResponse::text(JSON, document))
+}
+
+fn compared(store: &Store, request: &HttpRequest) -> Result<Compared, Refusal> {
+    let runs = asked(request)?;
+    if runs.len() >= RANKED_FROM {
+        let with_key = |run| recall(store, run).map(|outcome| (report::key_places(&outcome), outcome));
+        let all = runs.into_iter().map(|run| with_key(run).map(|(key, outcome)| (outcome, key)));
+        return Ok(Compared::Ranked(Ranking::of(all.collect::<Result<_, _>>()?, Family::Run)?));
+    }
+    let outcomes = runs.into_iter().map(|run| recall(store, run)).collect::<Result<_, _>>()?;
+    Ok(Compared::Pairs(report::comparison::of(outcomes, Question::default())?))
+}
+
+/// The runs that were asked for: `runs=1,2` or `runs=1&runs=2`. The earliest is what the others are held against where
+/// they were ticked, and the first where they were named in a row.
+fn asked(request: &HttpRequest) -> Result<Vec<RunId>, Refusal> {
     let given: Vec<&str> = request.all("runs").collect();
     let named = given.iter().flat_map(|part| part.split(',')).map(str::trim).filter(|part| !part.is_empty());
     let mut runs = named.map(number).collect::<Result<Vec<RunId>, _>>()?;
@@ -26,13 +62,5 @@ pub fn page(store: &Store, request: &HttpRequest) -> Result<HttpResponse, Refusa
     if runs.len() > MOST {
         return Err(Refusal::Asked(format!("{} runs are too many to compare; select at most {MOST}.", runs.len())));
     }
-    if runs.len() >= RANKED_FROM {
-        let with_key = |run| recall(store, run).map(|outcome| (report::key_places(&outcome), outcome));
-        let all = runs.into_iter().map(|run| with_key(run).map(|(key, outcome)| (outcome, key)));
-        let ranking = Ranking::of(all.collect::<Result<_, _>>()?, Family::Run)?;
-        return Ok(HttpResponse::html(200, report::site::ranking(&ranking, env!("CARGO_PKG_VERSION"))));
-    }
-    let outcomes = runs.into_iter().map(|run| recall(store, run)).collect::<Result<_, _>>()?;
-    let comparison = report::comparison::of(outcomes, Question::default())?;
-    Ok(HttpResponse::html(200, report::site::comparison(&comparison, env!("CARGO_PKG_VERSION"))))
+    Ok(runs)
 }

@@ -99,6 +99,7 @@ mod tests {
             version: String::new(),
             commit: String::new(),
             environment: "{}".to_owned(),
+            annotations: store::Annotations::default(),
         }
     }
 

@@ -4,7 +4,7 @@ use lab::LabError;
 use lab::compare::CompareError;
 use store::{RunId, StoreError};
 
-use crate::http::{HttpResponse, Trouble};
+use crate::http::{HttpResponse, JSON, Trouble};
 
 /// What cannot be shown, and why.
 #[derive(Debug)]
@@ -42,17 +42,30 @@ impl From<CompareError> for Refusal {
     }
 }
 
+impl Refusal {
+    /// The number that HTTP has for it, what it is in a few words, and in sentences.
+    fn told(self) -> (u16, &'static str, String) {
+        match self {
+            Self::NoSuchPage => (404, "No such page", "There is no page at this address.".to_owned()),
+            Self::Store(error @ StoreError::NoSuchRun { .. }) => (404, "No such run", sentence(error)),
+            Self::Store(error) => (500, "The store cannot be read", sentence(error)),
+            Self::Lab(error) => (500, "This run cannot be read", sentence(error)),
+            Self::Compare(error) => (400, "The runs cannot be compared", sentence(error)),
+            Self::Asked(words) => (400, "This cannot be shown", words),
+        }
+    }
+
+    /// The answer for programs.
+    pub fn json(self) -> HttpResponse {
+        let (status, _, words) = self.told();
+        HttpResponse::json_error(status, &words)
+    }
+}
+
 impl From<Refusal> for HttpResponse {
     fn from(refusal: Refusal) -> Self {
-        const IMPOSSIBLE: &str = "The runs cannot be compared";
-        match refusal {
-            Refusal::NoSuchPage => Self::trouble(404, "No such page", "There is no page at this address."),
-            Refusal::Store(error @ StoreError::NoSuchRun { .. }) => Self::trouble(404, "No such run", &sentence(error)),
-            Refusal::Store(error) => Self::trouble(500, "The store cannot be read", &sentence(error)),
-            Refusal::Lab(error) => Self::trouble(500, "This run cannot be read", &sentence(error)),
-            Refusal::Compare(error) => Self::trouble(400, IMPOSSIBLE, &sentence(error)),
-            Refusal::Asked(words) => Self::trouble(400, "This cannot be shown", &words),
-        }
+        let (status, title, words) = refusal.told();
+        Self::trouble(status, title, &words)
     }
 }
 
@@ -60,6 +73,13 @@ impl HttpResponse {
     /// A page that says what went wrong and what to do.
     pub fn trouble(status: u16, title: &str, words: &str) -> Self {
         Self::html(status, report::site::trouble(title, words, env!("CARGO_PKG_VERSION")))
+    }
+}
+
+impl HttpResponse {
+    /// An error as the API tells it.
+    pub fn json_error(status: u16, words: &str) -> Self {
+        Self::of(status, JSON, serde_json::json!({ "error": words }).to_string() + "\n")
     }
 }
 

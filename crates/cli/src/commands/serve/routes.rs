@@ -4,16 +4,17 @@ use store::Store;
 
 use super::refusal::{Refusal, number};
 use super::site::Site;
-use super::{catalog, compare, list, live, run};
-use crate::http::{HttpRequest, HttpResponse};
+use super::{access, catalog, compare, list, live, run};
+use crate::http::{HttpRequest, HttpResponse, JSON};
 
 pub fn answer(site: &Site, request: &HttpRequest) -> HttpResponse {
     // Style and scripts have nothing of the store, and who is asked for a token should see a page as well.
     let refusal = if request.path().starts_with("/assets/") { None } else { site.access.refusal(request) };
+    let is_api = request.path().starts_with("/api/");
     if let Some(refusal) = refusal {
-        return refusal;
+        return if is_api { refusal.for_programs(access::REFUSED) } else { refusal };
     }
-    page(site, request).unwrap_or_else(HttpResponse::from)
+    page(site, request).unwrap_or_else(|refusal| if is_api { refusal.json() } else { refusal.into() })
 }
 
 fn page(site: &Site, request: &HttpRequest) -> Result<HttpResponse, Refusal> {
@@ -27,6 +28,10 @@ fn page(site: &Site, request: &HttpRequest) -> Result<HttpResponse, Refusal> {
         ["live", id] => live::page(&store()?, number(id)?),
         ["live", id, "state"] => live::state(&store()?, &site.plans, number(id)?),
         ["live", id, "step", place] => live::step(&store()?, number(id)?, place),
+        ["api", "runs"] => list::document(&store()?, request),
+        ["api", "runs", id] => run::document(&store()?, number(id)?, "json"),
+        ["api", "compare"] => compare::document(&store()?, request),
+        ["api", "openapi.json"] => Ok(HttpResponse::text(JSON, include_str!("openapi.json"))),
         ["plans"] => catalog::plans(&store()?),
         ["drives"] => catalog::drives(&store()?),
         ["assets", _, name] => {

@@ -25,6 +25,7 @@ pub fn begin(store: &mut Store, plan: &Plan, target: &str, size: Option<Bytes>) 
             version: String::new(),
             commit: String::new(),
             environment: "{}".to_owned(),
+            annotations: store::Annotations::default(),
         })
         .unwrap()
 }

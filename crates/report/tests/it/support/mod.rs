@@ -310,6 +310,7 @@ fn run(plan: &Plan) -> Run {
         environment:
             r#"{"host":{"name":"bench","memory":8589934592,"cpus":2,"cpu_model":"Example <CPU>"},"kernel":"6.12"}"#
                 .to_owned(),
+        annotations: measurement::Annotations::default(),
     }
 }
 

@@ -26,6 +26,7 @@ pub fn new_run() -> NewRun {
         version: "0.1.0".into(),
         commit: "abc1234".into(),
         environment: "{\"kernel\":\"6.1\"}".into(),
+        annotations: measurement::Annotations::default(),
     }
 }
 

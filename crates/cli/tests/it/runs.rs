@@ -1,0 +1,91 @@
+//! What people add to runs, how runs are found by it, and their end.
+
+use serde_json::Value;
+
+use crate::support::Place;
+
+/// A place with three runs of a few requests: tagged `a`, tagged `a` and `b`, and without a tag.
+fn place() -> Place {
+    let place = Place::new();
+    for tags in [&["--tag=a"][..], &["--tag=b", "--tag=a", "--note=second", "--price=89.9EUR"], &[]] {
+        place.succeeds(&[&["run", "sim:x25-m", "--number_ios=10"], tags].concat());
+    }
+    place
+}
+
+/// The numbers of the runs that a filter finds.
+fn found(place: &Place, filter: &str) -> Vec<i64> {
+    let text = place.succeeds(&["runs", "--format", "json", "--filter", filter]);
+    let list: Value = serde_json::from_str(&text).unwrap();
+    list["runs"].as_array().unwrap().iter().map(|run| run["run"].as_i64().unwrap()).collect()
+}
+
+#[test]
+fn runs_are_tagged_when_they_are_made_and_later_and_found_by_it() {
+    let place = place();
+    assert_eq!((found(&place, "tag=a"), found(&place, "tag=b"), found(&place, "tag=c")), (vec![1, 2], vec![2], vec![]));
+    let told = place.succeeds(&["tag", "3", "c", "b", "--note", "with a heat sink"]);
+    assert!(told.contains("b c") && told.contains("with a heat sink"), "{told}");
+    place.succeeds(&["tag", "2", "--remove", "a", "--note", ""]);
+    assert_eq!(
+        (found(&place, "tag=a"), found(&place, "tag=b state=complete"), found(&place, "tag=b 3")),
+        (vec![1], vec![2, 3], vec![3])
+    );
+    let list: Value = serde_json::from_str(&place.succeeds(&["runs", "--format=json"])).unwrap();
+    assert_eq!((&list["runs"][1]["note"], &list["runs"][1]["price"]), (&Value::Null, &"89.90 EUR".into()));
+    let shown = place.succeeds(&["runs"]);
+    assert!(shown.contains("tags") && shown.contains("b c"), "{shown}");
+    assert!(place.succeeds(&["runs", "--filter", "plan=nothing"]).contains("No run matches"));
+    let ranked = place.succeeds(&["compare", "1..3", "--by", "tag", "--format", "json"]);
+    let families: Value = serde_json::from_str(&ranked).unwrap();
+    assert_eq!(families["by"], "tag");
+
+    assert!(place.refuses(&["tag", "1", "--remove", "zzz"]).contains("has no tag `zzz`"));
+    assert!(place.refuses(&["tag", "1", "two words"]).contains("letters, digits"));
+    assert!(place.refuses(&["runs", "--filter", "plam=x"]).contains("the keys are plan, target"));
+    assert!(place.refuses(&["run", "--price", "89.90"]).contains("89.90EUR"));
+}
+
+#[test]
+fn a_run_is_removed_with_consent_alone_and_a_baseline_of_it_is_named() {
+    let place = place();
+    place.succeeds(&["baseline", "set", "main", "2"]);
+    let asked = place.assay(&["rm", "2"]);
+    assert!(asked.code == Some(2) || asked.code == Some(1), "{:?}", asked.code);
+    assert!(asked.stderr.contains("--yes") && asked.stderr.contains("baseline main"), "{}", asked.stderr);
+    assert_eq!(found(&place, "plan=run"), [1, 2, 3]);
+    let removed = place.assay(&["rm", "2", "1", "--yes"]);
+    assert!(removed.code == Some(0) && removed.stderr.contains("Removed: 1, 2"), "{}", removed.stderr);
+    assert_eq!(found(&place, "plan=run"), [3]);
+    assert!(place.succeeds(&["baseline", "show", "main"]).contains("run        2"), "it outlives its run");
+    assert!(place.refuses(&["show", "2"]).contains("no run 2"));
+    place.succeeds(&["run", "--number_ios=10"]);
+    assert_eq!(found(&place, "plan=run"), [3, 4], "no number is given twice");
+    assert!(place.refuses(&["rm", "9", "--yes"]).contains("no run 9"));
+}
+
+#[test]
+fn a_review_answers_in_json_and_its_report_has_a_name_of_its_own() {
+    let place = Place::new();
+    let plan = place.short_plan();
+    let review = |store: &str| {
+        let path = place.path(store);
+        let said = place.assay(&["--store", path.to_str().unwrap(), "review", "--plan", &plan, "--format", "json"]);
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let report = said.stderr.lines().find_map(|line| line.strip_prefix("Report: ")).unwrap().to_owned();
+        (serde_json::from_str::<Value>(&said.stdout).unwrap(), report)
+    };
+    let (one, first) = review("one.sqlite");
+    let (two, second) = review("two.sqlite");
+    assert_eq!((&one["run"], &two["run"]), (&1.into(), &1.into()), "each is the first of its store");
+    assert_ne!(first, second);
+    for (run, report) in [(&one, &first), (&two, &second)] {
+        let name = report.rsplit('/').next().unwrap();
+        let end = format!("-1-{}.html", run["short_id"].as_str().unwrap());
+        assert!(name.starts_with("short-sim-x25-m-20") && name.ends_with(&end), "{name}");
+        assert!(std::fs::exists(report).unwrap(), "{report}");
+    }
+    let path = place.path("one.sqlite");
+    let again = place.succeeds(&["--store", path.to_str().unwrap(), "report", "1"]);
+    assert_eq!(again.trim_end(), format!("Report: {first}"), "the same run has the same report");
+}
