@@ -1,6 +1,6 @@
 //! A simulated drive as a run keeps it, so that reading the run never asks what the drive is today.
 
-use drive::preset::{Preset, Rated, Spec};
+use drive::preset::{ListPrice, Preset, Rated, Spec};
 use serde::{Deserialize, Serialize};
 
 use crate::replicate::{KnownFigure, known_figures};
@@ -61,6 +61,11 @@ impl DriveRecord {
     /// What the drive's maker promises; none of a rig.
     pub fn rated(&self) -> Option<Rated> {
         Rated::of_file(self.files.first()?)
+    }
+
+    /// What the drive cost, as its file has it.
+    pub fn price(&self) -> Option<ListPrice> {
+        ListPrice::of_file(self.files.first()?)
     }
 
     /// As a store keeps it.

@@ -1,6 +1,7 @@
 //! What came of a run: the plan's steps with all that was measured.
 
 use block::Bytes;
+use drive::preset::ListPrice;
 use host::health::HealthRecord;
 use measurement::{Figure, Measurement, Run, RunId, Trial};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,14 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// The other runs of the same whose repeats it has: see [`compare::pooled`](crate::compare::pooled).
     pub pooled: Vec<RunId>,
+}
+
+impl Outcome {
+    /// What the drive costs: as it was given for the run, or else as its file has it.
+    pub fn price(&self) -> Option<ListPrice> {
+        let given = self.run.annotations.price.map(ListPrice::given);
+        given.or_else(|| self.drive.as_ref()?.price())
+    }
 }
 
 /// A step with its points.

@@ -8,6 +8,7 @@ use plan::{Action, Finding, Outcome, Step};
 use serde_json::Value;
 use workload::Workload;
 
+use crate::cost::Cost;
 use crate::number::bound;
 use crate::part::MeasuredStep;
 use crate::quoting::quoting;
@@ -42,6 +43,7 @@ fn is_simulated(run: &Run) -> bool {
 /// Everything after the steps.
 pub(crate) fn back_matter(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
     html! {
+        @if let Some(cost) = Cost::of(outcome) { (cost.section()) }
         section #findings { h2 { "Findings" } (findings(outcome, parts)) }
         section #health { h2 { "Health of the drive" } (health::section(&outcome.health)) }
         section #conditions { h2 { "Conditions" } (conditions(outcome, parts)) }

@@ -10,6 +10,7 @@ mod column;
 pub mod comparison;
 mod conditions;
 mod consistency;
+mod cost;
 mod drawn;
 mod energy;
 pub mod export;

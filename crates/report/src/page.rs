@@ -4,6 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use plan::Outcome;
 
 use crate::conditions::{back_matter, date, state, took};
+use crate::cost::Cost;
 use crate::glance::glance;
 use crate::headline::headline;
 use crate::number::{bound, count};
@@ -148,6 +149,7 @@ fn contents(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
             ol {
                 @for part in parts { li { a href={ "#" (part.anchor()) } { (part.step.title) } } }
                 @if setup::is_wanted(outcome) { li { a href="#setup" { "Device and test setup" } } }
+                @if Cost::of(outcome).is_some() { li { a href="#cost" { "Price and efficiency" } } }
                 @for (anchor, title) in [
                     ("findings", "Findings"), ("health", "Health"), ("conditions", "Conditions"), ("environment", "Environment"), ("repeat", "Repeat this"),
                 ] { li { a href={ "#" (anchor) } { (title) } } }

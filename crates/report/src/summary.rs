@@ -4,6 +4,7 @@ use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, ContentLineSty
 use plan::{Metric, Outcome};
 
 use crate::conditions::{date, state, took};
+use crate::cost::Cost;
 use crate::figure::CellFigure;
 use crate::headline::headline;
 use crate::key::{KeyEntry, KeyFigure, Scorecard, is_key};
@@ -87,6 +88,10 @@ pub(crate) fn of_report(report: &Report, width: u16, color: bool) -> String {
         lines.push(String::new());
         lines.extend(padded(table).lines().map(|line| line.trim_end().to_owned()));
         lines.extend((more > 0).then(|| format!("and {} in the report", count(more, "more point"))));
+    }
+    if let Some(cost) = Cost::of(outcome).and_then(|cost| cost.line()) {
+        lines.push(String::new());
+        lines.extend(wrapped(&cost, width));
     }
     lines.push(String::new());
     let doubts = [prose::precision(parts), Some(format!("{}.", count(outcome.findings.len(), "finding")))];

@@ -89,3 +89,37 @@ fn a_review_answers_in_json_and_its_report_has_a_name_of_its_own() {
     let again = place.succeeds(&["--store", path.to_str().unwrap(), "report", "1"]);
     assert_eq!(again.trim_end(), format!("Report: {first}"), "the same run has the same report");
 }
+
+#[test]
+fn a_price_gives_the_cost_of_capacity_and_figures_for_the_money() {
+    let place = Place::new();
+    let plan = place.short_plan();
+    let priced = place.succeeds(&["review", "--plan", &plan, "--price", "160.00 EUR"]);
+    assert!(priced.contains("Price 160.00 EUR: 2.00 EUR/GB; up to "), "{priced}");
+    let page = std::fs::read_to_string(priced.lines().last().unwrap().strip_prefix("Report: ").unwrap()).unwrap();
+    assert!(page.contains("Price and efficiency") && page.contains("per EUR"));
+    let shown: Value = serde_json::from_str(&place.succeeds(&["show", "1", "--format", "json"])).unwrap();
+    let figures = shown["cost"]["figures"].as_array().unwrap();
+    assert!(!figures.is_empty(), "{}", shown["cost"]);
+    for one in figures {
+        let number = |name: &str| one[name].as_f64().unwrap();
+        assert_eq!(number("per_price"), number("value") / 160.0, "{one}");
+        assert!((number("per_watt") * number("watts") / number("value") - 1.0).abs() < 1e-12, "{one}");
+    }
+
+    let plain = place.succeeds(&["review", "--plan", &plan, "--seed", "2"]);
+    assert!(!plain.contains("Price"), "{plain}");
+    // The price of a drive's own file, which a price for the run replaces.
+    let text = place.succeeds(&["drives", "show", "x25-m"]);
+    let file = text.lines().skip_while(|line| !line.starts_with("name = ")).collect::<Vec<_>>().join("\n");
+    let table = "\n[price]\namount = \"80 USD\"\ndate = \"2024-05\"\nsource = \"a shop\"\n";
+    std::fs::write(place.path("mine.toml"), file + table).unwrap();
+    let own = place.succeeds(&["review", "sim:./mine.toml", "--plan", &plan]);
+    assert!(own.contains("Price 80.00 USD (2024-05): 1.00 USD/GB"), "{own}");
+    place.succeeds(&["tag", "3", "--price", "240EUR"]);
+    assert!(place.succeeds(&["show", "3"]).contains("Price 240.00 EUR: 3.00 EUR/GB"));
+    let compared = place.succeeds(&["compare", "1", "3"]);
+    assert!(compared.contains("Run 1: Price 160.00 EUR") && compared.contains("Run 3: Price 240.00 EUR"), "{compared}");
+    let page = std::fs::read_to_string(compared.lines().last().unwrap().strip_prefix("Report: ").unwrap()).unwrap();
+    assert!(page.contains("Key figures per price") && page.contains("run 3, per EUR"));
+}

@@ -14,7 +14,7 @@ use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::units::{bytes, duration, power, rate, some_bytes, some_duration, some_share};
 use crate::preset::zones::ZonesTable;
-use crate::preset::{HostTable, PresetError, Rated, require, table};
+use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
 
 /// A disk's file as it is written.
 #[derive(Deserialize)]
@@ -25,6 +25,8 @@ pub struct DiskFile {
     #[serde(rename = "kind")]
     _kind: String,
     pub rated: Rated,
+    #[serde(rename = "price")]
+    _price: Option<ListPrice>,
     platters: PlattersTable,
     seek: SeekTable,
     controller: Controller,

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::DramSpec;
 use crate::preset::fields::Table;
 use crate::preset::units::{bytes, duration, power, rate};
-use crate::preset::{HostTable, PresetError, Rated, require, table};
+use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
 
 /// A DRAM drive's file as it is written.
 #[derive(Deserialize)]
@@ -17,6 +17,8 @@ pub struct DramFile {
     #[serde(rename = "kind")]
     _kind: String,
     pub rated: Rated,
+    #[serde(rename = "price")]
+    _price: Option<ListPrice>,
     memory: Memory,
     service: Service,
     power: PowerTable,

@@ -21,7 +21,7 @@ use crate::preset::link::LinkTable;
 use crate::preset::power::{PowerTable, ThermalTable};
 use crate::preset::units::{bytes, duration, rate, share, shares, some_bytes, some_duration, some_rate, some_share};
 use crate::preset::zones::ZonesTable;
-use crate::preset::{HostTable, PresetError, Rated, require, table};
+use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
 use crate::smart::IdentityTable;
 use crate::{PowerSpec, WearSpec, ZoneRules};
 
@@ -34,6 +34,8 @@ pub struct FlashFile {
     #[serde(rename = "kind")]
     _kind: String,
     pub rated: Rated,
+    #[serde(rename = "price")]
+    _price: Option<ListPrice>,
     capacity: Capacity,
     geometry: GeometryTable,
     nand: NandTable,

@@ -12,7 +12,7 @@ use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::PowerTable;
 use crate::preset::units::{bytes, duration, rate, share};
-use crate::preset::{HostTable, PresetError, Rated, require, table};
+use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
 use crate::smart::IdentityTable;
 
 /// Such a drive's file as it is written.
@@ -24,6 +24,8 @@ pub struct HybridFile {
     #[serde(rename = "kind")]
     _kind: String,
     pub rated: Rated,
+    #[serde(rename = "price")]
+    _price: Option<ListPrice>,
     flash: FlashTable,
     translation: TranslationTable,
     controller: Controller,

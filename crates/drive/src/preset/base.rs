@@ -10,7 +10,7 @@ use super::error::{PresetError, unknown};
 const DEPTH_MAX: usize = 2;
 
 /// What belongs to one drive alone.
-const OWN: [&str; 4] = ["name", "title", "rated", "smart"];
+const OWN: [&str; 5] = ["name", "title", "rated", "price", "smart"];
 
 /// The part of a file that names its bases; of several, a later one goes before an earlier.
 #[derive(Deserialize)]

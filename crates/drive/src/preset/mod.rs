@@ -9,6 +9,7 @@ mod host;
 pub(crate) mod link;
 mod name;
 pub(crate) mod power;
+mod price;
 mod rated;
 pub(crate) mod units;
 pub(crate) mod zones;
@@ -19,6 +20,7 @@ pub(crate) use error::{require, unknown};
 pub(crate) use fields::table;
 pub(crate) use host::HostTable;
 pub use name::DriveName;
+pub use price::ListPrice;
 pub use rated::{Promise, Rated};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -268,6 +270,8 @@ impl Preset {
         facts.extend(self.host_fact().map(|fact| ("host", fact)));
         facts.extend((self.specimen > 1).then(|| ("specimen", format!("{} of this model", self.specimen))));
         facts.extend(self.rated.facts().map(|fact| ("rated", fact)));
+        let price = ListPrice::of_file(&self.text);
+        facts.extend(price.map(|price| ("price", format!("{} ({}, {})", price.amount, price.date, price.source))));
         facts
     }
 

@@ -11,7 +11,7 @@ use crate::DelaySpec;
 use crate::array::{ControllerSpec, Level};
 use crate::preset::fields::Table;
 use crate::preset::units::{duration, power, share, some_bytes, some_duration, some_power, some_rate};
-use crate::preset::{Preset, PresetError, RIGS, Spec, change, require, table, unknown};
+use crate::preset::{ListPrice, Preset, PresetError, RIGS, Spec, change, require, table, unknown};
 
 /// A rig's file as it is written.
 #[derive(Deserialize)]
@@ -29,6 +29,8 @@ pub struct RigFile {
     #[serde(default)]
     drive: DriveTable,
     power: Option<PowerTable>,
+    #[serde(rename = "price")]
+    _price: Option<ListPrice>,
 }
 
 table!(HostTable {

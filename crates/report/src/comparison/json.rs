@@ -5,6 +5,8 @@ use plan::gate::{Gate, GateOutcome, guarded};
 use serde_json::{Value, json as object};
 use stats::ALPHA;
 
+use crate::cost::Cost;
+
 use super::prose::{FigureLocation, place};
 
 /// Runs held against the first of them, as one JSON document.
@@ -73,6 +75,7 @@ fn run(outcome: &plan::Outcome) -> Value {
         "identity": run.target_identity,
         "seed": run.seed.to_string(),
         "started_ms": run.started_ms,
+        "cost": Cost::of(outcome),
         "version": run.version,
         "commit": run.commit,
     })

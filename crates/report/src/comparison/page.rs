@@ -10,6 +10,7 @@ use super::rows::{SharedStep, shared};
 use super::{change, interval, judged, key, marked, method, name, p_value, unshared};
 use crate::chart::{self, Panel};
 use crate::conditions::date;
+use crate::cost;
 use crate::drawn::figure as drawn;
 use crate::figure::CellFigures;
 use crate::number::{bound, count, kept, spread, three};
@@ -53,6 +54,7 @@ pub(crate) fn page(comparison: &Comparison, version: &str) -> Page {
         @for step in &steps {
             @if step.base().trials().is_some() { (tried(comparison, step, &names)) } @else { (section(comparison, step, &names)) }
         }
+        (cost::compared(comparison))
         (back_matter(comparison))
     };
     Page { title, version: version.to_owned(), name: file_name(comparison), heading, main }

@@ -6,6 +6,7 @@ use super::prose::{label, reach, sentences, times, verdict};
 use super::rows::{SharedStep, shared};
 use super::{change, colored, interval, key, mark, method, name, unshared};
 use crate::conditions::date;
+use crate::cost;
 use crate::number::bound;
 use crate::summary::wrapped;
 use crate::table::cell_name;
@@ -37,6 +38,7 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
         );
         lines.extend(wrapped(&(facts[..1].to_uppercase() + &facts[1..]), width));
     }
+    lines.extend(cost::lines(comparison).iter().flat_map(|line| wrapped(line, width)));
     for other in 1..comparison.outcomes.len() {
         lines.push(String::new());
         lines.extend(wrapped(&bound(&verdict(comparison, other)), width).into_iter().map(|line| bold(line, color)));

@@ -10,6 +10,7 @@ use super::RunDocument;
 use super::Single;
 use super::csv::{fields, line};
 use super::json::MeasurementDocument;
+use crate::cost::Cost;
 use crate::part::MeasuredStep;
 use crate::parts::parts;
 use crate::rounds::{RoundsCourse, Window};
@@ -23,6 +24,7 @@ pub fn review_json(outcome: &Outcome) -> String {
     let (run, parts) = (&outcome.run, parts(outcome));
     let document = Document {
         run: run.into(),
+        cost: Cost::of(outcome),
         steps: parts.iter().map(|part| StepDocument::of(outcome, part)).collect(),
         findings: &outcome.findings,
     };
@@ -181,6 +183,8 @@ pub(super) fn single<'a>(outcome: &'a Outcome, measurement: &'a Measurement, fin
 struct Document<'a> {
     #[serde(flatten)]
     run: RunDocument<'a>,
+    /// The price with what it buys; null where neither it is known nor power was asked for.
+    cost: Option<Cost>,
     steps: Vec<StepDocument<'a>>,
     findings: &'a [Finding],
 }
