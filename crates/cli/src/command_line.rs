@@ -79,8 +79,6 @@ pub enum Command {
     Runs(runs::Runs),
     /// Add tags, a note or a price to a run
     Tag(runs::Tag),
-    /// Remove runs from the store
-    Rm(runs::Remove),
     /// Show the figures of a run
     Show(history::Show),
     /// Compare runs: what differs, by how much, and whether it is statistically significant
@@ -93,6 +91,8 @@ pub enum Command {
     Health(health::Arguments),
     /// Write the report of a stored run
     Report(history::Report),
+    /// Remove runs from the store
+    Rm(runs::Remove),
     /// Serve the store to a browser: search, compare, follow a run live
     Serve(serve::Arguments),
     /// Attach a simulated drive as a block device with the drive's timing

@@ -37,8 +37,6 @@ pub struct ViewSource<'a> {
     pub target: Option<(&'a Path, Option<Thermometer>)>,
     /// How far it has come.
     pub progress: Progress,
-    /// Whether Ctrl-C sets a flag that the run sees; else it ends the program.
-    pub ends_in_order: bool,
 }
 
 /// The view, with the thread that draws it.
@@ -58,9 +56,6 @@ struct ViewState {
 struct Signals {
     /// The one that has come; 0 before.
     asked: Arc<AtomicUsize>,
-    /// From now on they do what they do to a program that does not watch for them, unless the run sees them itself.
-    leave_alone: Arc<AtomicBool>,
-    ends_in_order: bool,
 }
 
 impl View {
@@ -69,8 +64,7 @@ impl View {
     /// # Errors
     /// Why there is no view, in words.
     pub fn open(scene: ViewSource) -> Result<Self, String> {
-        let signals = Signals::watch(scene.ends_in_order)
-            .map_err(|error| format!("cannot install a handler for Ctrl-C: {error}"))?;
+        let signals = Signals::watch().map_err(|error| format!("cannot install a handler for Ctrl-C: {error}"))?;
         let device = scene.target.map(|(path, thermometer)| DeviceCounters::of(path, thermometer));
         let shared = Arc::new(ViewState {
             title: scene.title,
@@ -122,12 +116,9 @@ impl ViewState {
 }
 
 impl Signals {
-    fn watch(ends_in_order: bool) -> std::io::Result<Self> {
-        let signals = Self { asked: Arc::default(), leave_alone: Arc::default(), ends_in_order };
+    fn watch() -> std::io::Result<Self> {
+        let signals = Self { asked: Arc::default() };
         for signal in [SIGINT, SIGTERM] {
-            if !ends_in_order {
-                flag::register_conditional_default(signal, Arc::clone(&signals.leave_alone))?;
-            }
             flag::register_usize(signal, Arc::clone(&signals.asked), signal as usize)?;
         }
         Ok(signals)
@@ -138,24 +129,16 @@ impl Signals {
         Some(self.asked.load(Ordering::Relaxed) as i32).filter(|signal| *signal != 0)
     }
 
-    /// Does what the signal, or Ctrl-C where a key has asked, would have done without the view.
+    /// Says that the run ends. What came as a signal others have seen themselves; a key becomes one.
     fn pass_on(&self, is_key: bool) {
-        self.leave_alone.store(true, Ordering::Relaxed);
-        let signal = if is_key { Some(SIGINT) } else { self.asked() };
-        let Some(signal) = signal else { return };
-        notice("Stopping the run; finished measurements are stored");
-        // What came as a signal the run has seen itself, if it sees any.
-        if is_key || !self.ends_in_order {
-            // A signal to oneself fails only where there is no such signal.
-            raise(signal).ok();
+        if !is_key && self.asked().is_none() {
+            return;
         }
-    }
-}
-
-/// Signals are not held up by a view that is over, that came to grief, or that never was.
-impl Drop for Signals {
-    fn drop(&mut self) {
-        self.leave_alone.store(true, Ordering::Relaxed);
+        notice("Stopping the run; finished measurements are stored");
+        if is_key {
+            // A signal to oneself fails only where there is no such signal.
+            raise(SIGINT).ok();
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod fio_logs;
 mod fio_status;
 mod format;
 mod http;
+mod interruption;
 mod job_file;
 mod live;
 mod manual;

@@ -57,6 +57,11 @@ impl RunRequest {
         self.checked.plan()
     }
 
+    /// Whether Ctrl-C sets a flag that the run sees; else it ends the program.
+    pub fn ends_in_order(&self, opened: &OpenedTarget) -> bool {
+        opened.real || self.plan().has_trials()
+    }
+
     /// Enters the run in the store.
     pub fn begin<'s>(&self, store: &'s Mutex<Store>, opened: &OpenedTarget) -> Result<RunRecord<'s>, Failure> {
         let plan = self.plan();
@@ -160,7 +165,6 @@ impl RunRequest {
             title: format!("Run {run}: {} on {}", self.plan().title, opened.identity),
             target: opened.real.then(|| (Path::new(&opened.name), opened.subject.thermometer())),
             progress: progress.clone(),
-            ends_in_order: opened.real || self.plan().has_trials(),
         };
         let told = |why: &String| notice(format_args!("--live is not available: {why}; the run continues without it"));
         if is_quiet() { None } else { View::open(scene).inspect_err(told).ok() }

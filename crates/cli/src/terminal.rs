@@ -92,6 +92,11 @@ pub fn hold() {
     held().get_or_insert_default();
 }
 
+/// Whether it is held back now.
+pub fn is_held() -> bool {
+    held().is_some()
+}
+
 /// Tells what was held back.
 pub fn release() {
     held().take().unwrap_or_default().iter().for_each(|line| to_stderr(line));

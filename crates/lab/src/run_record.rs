@@ -31,6 +31,7 @@ impl Broken {
     pub fn words(&self, run: RunId) -> String {
         let reason = &self.reason;
         match &self.unrecorded {
+            None if reason.is_interruption() => format!("{reason}\nRun {run} is interrupted"),
             None => format!("{reason}\nRun {run} is marked failed"),
             Some(error) => {
                 format!("{reason}\nRun {run} stays marked unfinished, as its end could not be stored: {error}")
@@ -177,7 +178,9 @@ impl<'s> RunRecord<'s> {
         };
         // All was measured; that it could not be entered is what went wrong then.
         let Err(reason) = done.and_then(|()| complete().map_err(LabError::from)) else { return Ok(()) };
-        let unrecorded = self.store().finish(self.id, RunState::Failed, Some(&reason.to_string()), now_ms()).err();
+        // A run that somebody interrupted did not fail: it is as one whose process has gone.
+        let state = if reason.is_interruption() { RunState::Running } else { RunState::Failed };
+        let unrecorded = self.store().finish(self.id, state, Some(&reason.to_string()), now_ms()).err();
         Err(Box::new(Broken { reason, unrecorded }))
     }
 

@@ -33,6 +33,8 @@ pub struct Simulated {
     drive: Device,
     /// Clones that have been used and can be used again, which saves building them anew.
     clones: Mutex<Vec<Device>>,
+    /// What the clones did in measurements.
+    measured: Mutex<Counters>,
     /// The states that repeats are measured in beside the drive's own, as far as they were made, while that stays as it is.
     states: Vec<Device>,
     /// How random writes brought it into its state; none where they had no part in that.
@@ -75,6 +77,7 @@ impl Simulated {
             drive: preset.build_in_host(),
             preset,
             clones: Mutex::new(Vec::new()),
+            measured: Mutex::default(),
             states: Vec::new(),
             conditioning: None,
             record: None,
@@ -104,6 +107,9 @@ impl Simulated {
             None => run_virtual_together(&mut clone, jobs, self.on_error),
             Some(record) => run_virtual_recorded(&mut clone, jobs, self.on_error, record),
         };
+        let mut sum = self.measured.lock().expect("nothing panics while it holds the sum");
+        *sum = *sum + (clone.counters() - drive.counters());
+        drop(sum);
         self.clones().push(clone);
         Ok(measured?.into_iter().map(|measurement| self.metered(measurement)).collect())
     }
@@ -236,7 +242,9 @@ impl Subject for Simulated {
     }
 
     fn health(&self) -> HealthReading {
-        let (counters, state) = (self.drive.counters(), self.drive.health());
+        // Measurements are made on clones, and are a part of what the drive was asked to do all the same.
+        let measured = *self.measured.lock().expect("nothing panics while it holds the sum");
+        let (counters, state) = (self.drive.counters() + measured, self.drive.health());
         HealthReading::Health(Box::new(of_simulated(&self.preset.title, &counters, &state)))
     }
 

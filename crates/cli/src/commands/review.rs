@@ -15,6 +15,7 @@ use store::{Annotations, HealthMoment, Run, RunId, RunState, Store};
 use super::history::{Which, print_summary, write_report_to};
 use crate::annotations::AnnotationOptions;
 use crate::format::Format;
+use crate::interruption;
 use crate::metrics;
 use crate::number;
 use crate::outputs::ReportFolder;
@@ -158,6 +159,10 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
     let run = record.id();
     notice(format_args!("Run {run}: {} on {}", undertaking.plan().title, opened.identity));
     undertaking.guard(&record)?;
+    if !undertaking.ends_in_order(&opened) {
+        let path = record.store().path().to_owned();
+        interruption::announce(run, path, Some(again(run, &opened.name))).map_err(Failure::failed)?;
+    }
     record.keep_health(HealthMoment::Before, opened.subject.health())?;
     let done = undertaking.carry_out(record, &mut opened);
     // What went wrong on the way is told before that the drive could not be looked at afterwards.

@@ -80,12 +80,12 @@ pub fn list(store: &Store, arguments: &Runs) -> Result<(), Failure> {
             say("No run matches. plan=, target=, tag=, host= and serial= want the whole name; a word alone is found \
              anywhere in plan, target and model.\n")
         }
-        (false, _) => say(&format!("{}\n", table(&runs).trim_fmt())),
+        (false, _) => say(&format!("{}\n", table(store, &runs).trim_fmt())),
     }
 }
 
 /// The runs as a table. Hosts are named where there are several, tags where there are any.
-fn table(runs: &[Run]) -> Table {
+fn table(store: &Store, runs: &[Run]) -> Table {
     let hosts: Vec<String> = runs.iter().map(host).collect();
     let has_hosts = hosts.iter().any(|host| *host != hosts[0]);
     let has_tags = runs.iter().any(|run| !run.annotations.tags.is_empty());
@@ -100,7 +100,8 @@ fn table(runs: &[Run]) -> Table {
     for (run, host) in runs.iter().zip(hosts) {
         let plan = if run.quick { format!("{} (quick)", run.plan) } else { run.plan.clone() };
         let state = match run.state {
-            RunState::Running => "unfinished",
+            RunState::Running if store.told(run.id).is_some() => "running",
+            RunState::Running => "interrupted",
             RunState::Complete => "complete",
             RunState::Failed => "failed",
         };
@@ -169,8 +170,7 @@ pub fn remove(mut store: Store, arguments: &Remove) -> Result<(), Failure> {
         store.remove(run.id)?;
     }
     let numbers: Vec<String> = runs.iter().map(|run| run.id.to_string()).collect();
-    notice(format_args!("Removed: {}. Reports that were written stay.", numbers.join(", ")));
-    Ok(())
+    say(&format!("Removed: {}. Reports that were written stay.\n", numbers.join(", ")))
 }
 
 /// The baselines of the store; one that is damaged is of no run.

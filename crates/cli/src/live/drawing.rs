@@ -13,6 +13,8 @@ use crate::terminal::spelled;
 
 /// The narrowest screen on which two things stand side by side, in columns.
 const BOTH: u16 = 60;
+/// The fewest rows of a curve.
+const CURVE: usize = 3;
 /// The rows of a section that says what is done now, with its title.
 const NOW: u16 = 6;
 
@@ -164,8 +166,10 @@ impl Drawing<'_> {
         let line = |chart: &Chart| {
             let values: Vec<f64> = chart.bars.iter().map(|bar| bar.mean).collect();
             let ends = match (values.first(), values.last()) {
-                (Some(first), Some(last)) if values.len() > 1 => format!("{} → {}", number(*first), number(*last)),
-                (Some(first), _) => number(*first),
+                (Some(first), Some(last)) if values.len() > 1 => {
+                    format!("{} → {} {}", number(*first), number(*last), unit(chart))
+                }
+                (Some(first), _) => format!("{} {}", number(*first), unit(chart)),
                 _ => String::new(),
             };
             let room = usize::from(area.width).saturating_sub(name + ends.chars().count() + 2);
@@ -193,7 +197,24 @@ impl Drawing<'_> {
             let full = if highest > 0.0 { (bar.mean / highest * room as f64).round() as usize } else { 0 };
             format!("{:<name$} {:>digits$} {}", shortened(&bar.cell, name), number(bar.mean), "█".repeat(full))
         };
-        cells.iter().map(line).collect()
+        let lines: Vec<String> = cells.iter().map(line).collect();
+        let room = usize::from(area.height).saturating_sub(lines.len() + 1);
+        lines.into_iter().chain(self.curve(width, room)).collect()
+    }
+
+    /// The IOPS of the measurement under way, or by second of the last one, in so many rows; nothing where there are fewer
+    /// than three or nothing is known.
+    fn curve(&self, width: usize, rows: usize) -> Vec<String> {
+        let history: Vec<f64> = self.snapshot.history.iter().copied().collect();
+        let highest = history.iter().copied().fold(0.0, f64::max);
+        if rows < CURVE + 2 || history.len() < 2 || highest <= 0.0 {
+            return Vec::new();
+        }
+        let title = match self.snapshot.now {
+            Some(_) => format!("now, IOPS from 0 to {}", number(highest)),
+            None => format!("last measurement by second, IOPS from 0 to {}", number(highest)),
+        };
+        [String::new(), title].into_iter().chain(plotted(&history, width, rows - 2)).collect()
     }
 
     /// The latest findings first, each on as many lines as it takes.
@@ -209,6 +230,23 @@ impl Drawing<'_> {
     fn latest<'t, T>(&self, all: &'t [T], area: Rect) -> &'t [T] {
         &all[all.len().saturating_sub(area.height.saturating_sub(1).into())..]
     }
+}
+
+/// The unit of a chart's figure.
+fn unit(chart: &Chart) -> &str {
+    chart.figure.rsplit(", ").next().unwrap_or_default()
+}
+
+/// Values as columns from 0 to the highest, over the whole width, in so many rows: the highest first.
+fn plotted(values: &[f64], width: usize, rows: usize) -> Vec<String> {
+    const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let highest = values.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let column = |at: usize| values[at * values.len() / width];
+    let cell = |row: usize, at: usize| {
+        let eighths = (column(at) / highest * (rows * 8) as f64).round() as usize;
+        LEVELS[eighths.saturating_sub(row * 8).min(8)]
+    };
+    (0..rows).rev().map(|row| (0..width).map(|at| cell(row, at)).collect()).collect()
 }
 
 /// A figure in whole numbers, or with the decimals that tell small ones apart.
@@ -243,6 +281,12 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
+
+    #[test]
+    fn a_curve_fills_its_room_and_begins_at_zero() {
+        assert_eq!(plotted(&[0.0, 4.0, 8.0, 16.0], 8, 2), ["      ██", "  ▄▄████"]);
+        assert_eq!(plotted(&[0.0; 3], 3, 1), ["   "]);
+    }
 
     use block::{Bytes, Nanos, Op, Seed};
     use drive::Counters;

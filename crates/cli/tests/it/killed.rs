@@ -99,7 +99,7 @@ fn kept(store: &Path) -> Kept {
 fn kill(place: &Place, target: &[&str], plan: &str, times: usize, longest: Duration) -> Kept {
     let (mut before, mut killed, mut ended, mut random) = (Kept::new(), 0, 0, soak::random());
     while killed < times {
-        let is_cut_off = place.assay(&["runs"]).stdout.contains("unfinished");
+        let is_cut_off = place.assay(&["runs"]).stdout.contains("interrupted");
         let begin = [&["review", "--plan", plan], target].concat();
         let arguments: &[&str] = if is_cut_off { &["review", "--resume"] } else { &begin };
         let mut child = place.command(arguments).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
@@ -124,7 +124,7 @@ fn kill(place: &Place, target: &[&str], plan: &str, times: usize, longest: Durat
         }
         before = now;
     }
-    if place.assay(&["runs"]).stdout.contains("unfinished") {
+    if place.assay(&["runs"]).stdout.contains("interrupted") {
         place.succeeds(&["review", "--resume"]);
     }
     kept(&place.store())

@@ -147,9 +147,9 @@ fn a_simulated_drive_shows_every_part_and_q_ends_the_run() {
     terminal.tmux(&["resize-window", "-x", "120", "-y", "40"]);
     terminal.shows(&parts);
     terminal.tmux(&["send-keys", "q"]);
-    terminal.ends(&["Stopping the run"], 130);
+    terminal.ends(&["Stopping the run", "is interrupted", "finished measurements", "assay review --resume 1"], 130);
     terminal.is_given_back(&place);
-    assert!(place.succeeds(&["runs"]).contains("unfinished"));
+    assert!(place.succeeds(&["runs"]).contains("interrupted"));
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_file_shows_what_is_done_now_and_ctrl_c_ends_the_run_in_order() {
     terminal.reviews("./scratch.bin --size 64MiB --direct=0 --plan ./real.toml");
     terminal.shows(&["── now", "IOPS, ", "median", "── drive", "q or Ctrl-C"]);
     terminal.tmux(&["send-keys", "C-c"]);
-    terminal.ends(&["Stopping the run", "marked failed", "continues it"], 130);
+    terminal.ends(&["Stopping the run", "is interrupted", "continues it"], 130);
     terminal.is_given_back(&place);
     let kept = place.succeeds(&["show", "1", "--format", "json"]);
     assert!(kept.contains("\"requests\"") && kept.contains("was interrupted"), "what was measured is kept: {kept}");

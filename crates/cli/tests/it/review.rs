@@ -110,7 +110,7 @@ fn a_killed_review_keeps_its_cells_and_a_resumed_one_gives_the_same_figures_bit_
     assert!(lines.any(|line| worn(&line.unwrap())), "the step is announced");
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(cut.succeeds(&["runs"]).contains("unfinished"));
+    assert!(cut.succeeds(&["runs"]).contains("interrupted"));
     let kept = figures(&cut).lines().count();
     assert!((4..figures(&whole).lines().count()).contains(&kept), "{kept} measurements were kept");
     assert!(cut.succeeds(&["show", "last"]).contains("short"), "an unfinished run can be shown");
@@ -237,7 +237,7 @@ fn a_review_goes_on_with_its_own_file_alone() {
     assert_eq!(file.metadata().unwrap().len(), 1 << 20, "it is not made longer");
 
     OpenOptions::new().write(true).open(&file).and_then(|file| file.set_len(4 << 20)).unwrap();
-    assert!(place.succeeds(&["runs"]).contains("unfinished"));
+    assert!(place.succeeds(&["runs"]).contains("interrupted"));
     place.succeeds(&["review", "./scratch.bin", "--resume", "1"]);
     assert!(place.succeeds(&["runs"]).contains("complete"));
 }
@@ -289,7 +289,7 @@ fn a_run_that_goes_on_is_not_taken_over() {
     for which in [&["review", "--resume"][..], &["review", "--resume", "1"]] {
         assert!(place.refuses(which).contains("in progress"));
     }
-    assert!(place.succeeds(&["runs"]).contains("unfinished"), "it is not marked failed");
+    assert!(place.succeeds(&["runs"]).contains("running"), "it is not marked failed");
     child.kill().unwrap();
     child.wait().unwrap();
     shorten(&place);
@@ -365,7 +365,7 @@ fn a_run_whose_end_cannot_be_entered_is_not_said_to_be_marked() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("stays marked unfinished") && said.contains("no such column"), "{said}");
     assert!(!said.contains("marked failed"), "{said}");
-    assert!(place.succeeds(&["runs"]).contains("unfinished"));
+    assert!(place.succeeds(&["runs"]).contains("interrupted"));
 }
 
 #[test]

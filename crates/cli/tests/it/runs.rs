@@ -55,7 +55,7 @@ fn a_run_is_removed_with_consent_alone_and_a_baseline_of_it_is_named() {
     assert!(asked.stderr.contains("--yes") && asked.stderr.contains("baseline main"), "{}", asked.stderr);
     assert_eq!(found(&place, "plan=run"), [1, 2, 3]);
     let removed = place.assay(&["rm", "2", "1", "--yes"]);
-    assert!(removed.code == Some(0) && removed.stderr.contains("Removed: 1, 2"), "{}", removed.stderr);
+    assert!(removed.code == Some(0) && removed.stdout.contains("Removed: 1, 2"), "{}", removed.stderr);
     assert_eq!(found(&place, "plan=run"), [3]);
     assert!(place.succeeds(&["baseline", "show", "main"]).contains("run        2"), "it outlives its run");
     assert!(place.refuses(&["show", "2"]).contains("no run 2"));
@@ -88,6 +88,17 @@ fn a_review_answers_in_json_and_its_report_has_a_name_of_its_own() {
     let path = place.path("one.sqlite");
     let again = place.succeeds(&["--store", path.to_str().unwrap(), "report", "1"]);
     assert_eq!(again.trim_end(), format!("Report: {first}"), "the same run has the same report");
+}
+
+#[test]
+fn the_health_of_a_simulated_drive_counts_what_was_measured() {
+    let place = Place::new();
+    let plan = place.short_plan();
+    place.succeeds(&["review", "--plan", &plan]);
+    let health: Value = serde_json::from_str(&place.succeeds(&["health", "last", "--format", "json"])).unwrap();
+    let read = |moment: &str| health[moment]["health"]["host_read_bytes"].as_u64();
+    assert!(read("after").is_some_and(|read| read > 1 << 20), "{health}");
+    assert_eq!(read("before"), Some(0), "{health}");
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn guard_of(gate: &Gate, share: f64) -> Value {
 
 fn run(outcome: &plan::Outcome) -> Value {
     let run = &outcome.run;
-    object!({
+    let mut document = object!({
         "run": run.id,
         "pooled": outcome.runs().collect::<Vec<_>>(),
         "plan": run.plan,
@@ -75,10 +75,13 @@ fn run(outcome: &plan::Outcome) -> Value {
         "identity": run.target_identity,
         "seed": run.seed.to_string(),
         "started_ms": run.started_ms,
-        "cost": Cost::of(outcome),
         "version": run.version,
         "commit": run.commit,
-    })
+    });
+    if let (Some(cost), Value::Object(fields)) = (Cost::of(outcome), &mut document) {
+        fields.insert("cost".to_owned(), object!(cost));
+    }
+    document
 }
 
 /// A figure of a cell or of a point of trials: both have the same but for what names them.

@@ -1,0 +1,62 @@
+//! Ctrl-C while a simulated drive is measured, which nothing of the run sees.
+//!
+//! Each point is stored in one transaction, so the program may end at any time; it only says what is kept first.
+
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+use signal_hook::low_level::{emulate_default_handler, pipe};
+use store::{RunId, Store};
+
+use crate::exit::Exit;
+use crate::terminal::{complain, is_held};
+
+/// How long a live view has to give the terminal back.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// From now on Ctrl-C, and a polite request to end, say what is kept of the run and end the program.
+///
+/// # Errors
+/// If no handler can be installed.
+pub fn announce(run: RunId, store: PathBuf, resume: Option<String>) -> std::io::Result<()> {
+    let (mut asked, asks) = UnixStream::pair()?;
+    let which = Arc::new(AtomicUsize::new(0));
+    for signal in [SIGINT, SIGTERM] {
+        // First which one it is, as actions are carried out in this order.
+        flag::register_usize(signal, Arc::clone(&which), signal as usize)?;
+        pipe::register(signal, asks.try_clone()?)?;
+    }
+    let wait = move || {
+        if asked.read_exact(&mut [0]).is_err() {
+            return;
+        }
+        let began = Instant::now();
+        while is_held() && began.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        complain(words(
+            run,
+            Store::open_to_read(&store).and_then(|store| store.keys(run)).map_or(0, |kept| kept.len()),
+            resume.as_deref(),
+        ));
+        // Who started the program sees by which signal it ended, as without a handler.
+        emulate_default_handler(which.load(Ordering::Relaxed) as i32).ok();
+        std::process::exit(Exit::Interrupted.code().into());
+    };
+    std::thread::Builder::new().name("interruption".to_owned()).spawn(wait).map(drop)
+}
+
+/// What is kept of an interrupted run, and what to do with it.
+pub fn words(run: RunId, kept: usize, resume: Option<&str>) -> String {
+    let resume = resume.map(|command| format!("`{command}` continues it, ")).unwrap_or_default();
+    format!(
+        "Run {run} is interrupted; its {kept} finished measurements are stored. {resume}`assay report {run}` writes a report \
+         of them."
+    )
+}
