@@ -83,10 +83,10 @@ pub enum Command {
     Show(history::Show),
     /// Compare runs: what differs, by how much, and whether it is statistically significant
     Compare(compare::Arguments),
-    /// Check a run against a baseline and limits: pass, fail or inconclusive
-    Gate(gate::Arguments),
     /// Keep runs as baselines, by name or as files
     Baseline(baseline::Arguments),
+    /// Check a run against a baseline and limits: pass, fail or inconclusive
+    Gate(gate::Arguments),
     /// Show a drive's health (SMART): now, or before and after a run
     Health(health::Arguments),
     /// Write the report of a stored run

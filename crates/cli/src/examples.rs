@@ -46,7 +46,10 @@ pub fn of(command: &str) -> &'static [Example] {
             ("assay drives", "all simulated drives"),
             ("assay drives show x25-m", "the parameters of one, with sources"),
         ],
-        "plans" => &[("assay plans show review", "what a review does, step by step")],
+        "plans" => &[
+            ("assay plans show review", "what a review does, step by step"),
+            ("assay plans new my-plan > my-plan.toml", "a plan of your own to begin with"),
+        ],
         "profiles" => &[("assay profiles", "all access profiles")],
         "runs" => &[
             ("assay runs", "all runs in the store"),

@@ -113,6 +113,9 @@ impl Cost {
     }
 }
 
+/// One of the figures for the money or for the watt.
+type Way = fn(&CostFigure) -> Option<f64>;
+
 /// `89.90 EUR (2024-05)`.
 fn told(price: &ListPrice) -> String {
     let date = if price.date.is_empty() { String::new() } else { format!(" ({})", price.date) };
@@ -135,11 +138,11 @@ pub(crate) fn compared(comparison: &Comparison) -> Markup {
             titles.push((&one.figure, one.unit));
         }
     }
-    let of = |cost: &Cost, title: &str, give: fn(&CostFigure) -> Option<f64>| {
+    let of = |cost: &Cost, title: &str, give: Way| {
         let found = cost.figures.iter().find(|one| one.figure == title).and_then(give);
         found.map_or_else(|| "–".to_owned(), three)
     };
-    let ways: [(&str, fn(&CostFigure) -> Option<f64>); 2] = [("price", |one| one.per_price), ("W", |one| one.per_watt)];
+    let ways: [(&str, Way); 2] = [("price", |one| one.per_price), ("W", |one| one.per_watt)];
     html! {
         @if !costs.is_empty() {
             section #cost {

@@ -48,6 +48,11 @@ enum Named {
         /// Its name
         name: String,
     },
+    /// Print a plan to begin with, which explains itself
+    New {
+        /// Its name: up to 64 letters, digits and hyphens
+        name: String,
+    },
     /// List the kinds of trial (file systems, databases, boot), or the options of one kind
     Trials {
         /// The kind
@@ -167,12 +172,27 @@ pub fn plans(arguments: &Plans) -> Result<(), Failure> {
             let plan = read(&source.file_name, &source.text)?;
             say(&format!("{}\n{}", steps(&plan), source.text))
         }
+        Some(Named::New { name }) => new_plan(name),
         Some(Named::Trials { kind: None }) => {
             let lines: String = EXPERIMENTS.iter().map(|kind| entry(kind.name(), 14, kind.about())).collect();
             say(&format!("{lines}\n`assay plans trials KIND` lists the options of a step with `do = \"KIND\"`.\n"))
         }
         Some(Named::Trials { kind: Some(name) }) => trial(name),
     }
+}
+
+/// Prints a plan of that name to begin with.
+fn new_plan(name: &str) -> Result<(), Failure> {
+    // Nothing of it can end the text that it stands in.
+    let is_plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
+    let text = include_str!("new-plan.toml").replace("NAME", name);
+    if !is_plain || plan::parse(&text, PlanLength::Full).is_err() {
+        return Err(Failure::usage(format!(
+            "`{}` cannot be the name of a plan; give up to 64 lower-case letters, digits and hyphens, such as my-plan",
+            crate::terminal::line(name)
+        )));
+    }
+    say(&text)
 }
 
 /// Says what a kind of trial can be told.

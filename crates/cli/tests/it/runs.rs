@@ -102,6 +102,19 @@ fn the_health_of_a_simulated_drive_counts_what_was_measured() {
 }
 
 #[test]
+fn a_new_plan_can_be_run_as_it_is() {
+    let place = Place::new();
+    let text = place.succeeds(&["plans", "new", "my-plan"]);
+    std::fs::write(place.path("my-plan.toml"), text).unwrap();
+    let told = place.succeeds(&["review", "sim:x25-m", "--plan", "./my-plan.toml", "--dry-run"]);
+    assert!(told.contains("Random reads by queue depth"), "{told}");
+    place.succeeds(&["review", "sim:x25-m", "--plan", "./my-plan.toml", "--quick"]);
+    for wrong in ["", "two words", "x\"\nbase = \"y", &"x".repeat(65)] {
+        assert!(place.refuses(&["plans", "new", wrong]).contains("such as my-plan"), "{wrong}");
+    }
+}
+
+#[test]
 fn a_price_gives_the_cost_of_capacity_and_figures_for_the_money() {
     let place = Place::new();
     let plan = place.short_plan();
