@@ -23,7 +23,7 @@ pub(crate) fn counted<'a>(
         asked += request.bytes();
         if asked >= next {
             next += step;
-            share((asked.get() as f64 / whole.get() as f64).min(1.0));
+            share((asked.get() as f64 / whole.get() as f64).min(1.0), None);
         }
     })
 }
@@ -50,7 +50,7 @@ mod tests {
             ..Workload::default()
         };
         let heard = Mutex::new(Vec::new());
-        let tell = |share: f64| heard.lock().unwrap().push(share);
+        let tell = |share: f64, _: Option<engine::RealProgress>| heard.lock().unwrap().push(share);
         let told = run_virtual(&mut counted(&mut drive, &workload, &tell), &workload, Seed::new(1)).unwrap();
         let unheard = run_virtual(&mut other, &workload, Seed::new(1)).unwrap();
         assert_eq!((told.elapsed, told.drive), (unheard.elapsed, unheard.drive));
@@ -58,6 +58,6 @@ mod tests {
         assert!((195..=201).contains(&heard.len()) && heard.is_sorted(), "{} times", heard.len());
         assert!((0.49..0.51).contains(&heard[heard.len() / 2]) && *heard.last().unwrap() > 0.99, "{heard:?}");
         let timed = Workload { stop: Stop::after(Nanos::from_millis(10)), ..workload };
-        run_virtual(&mut counted(&mut drive, &timed, &|_| panic!("told")), &timed, Seed::new(1)).unwrap();
+        run_virtual(&mut counted(&mut drive, &timed, &|_, _| panic!("told")), &timed, Seed::new(1)).unwrap();
     }
 }

@@ -211,7 +211,7 @@ impl Subject for Real {
     }
 
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
-        let heard = |progress: engine::RealProgress| share(done(workload, &progress));
+        let heard = |progress: engine::RealProgress| share(done(workload, &progress), Some(progress));
         let measured = run_real(&self.target, workload, seed, &heard);
         if self.target.is_stopped() { Err(LabError::Interrupted) } else { Ok(measured?) }
     }

@@ -253,14 +253,15 @@ impl<'a> Session<'a> {
         cost: Nanos,
     ) -> Result<Measurement, LabError> {
         let told = Mutex::new(Nanos::ZERO);
-        let tell = |share: f64| {
+        let tell = |share: f64, now: Option<RealProgress>| {
+            now.into_iter().for_each(|now| self.watch.live(now));
             let reached = Nanos::from_nanos((cost.as_nanos() as f64 * share) as u64);
             let mut told = told.lock().expect("nothing panics while it holds the progress");
             self.watch.advance(reached.since(*told));
             *told = reached.max(*told);
         };
         let measurement = subject.run(workload, seed, &tell)?;
-        tell(1.0);
+        tell(1.0, None);
         Ok(measurement)
     }
 

@@ -91,7 +91,8 @@ pub type Keep<'a> = dyn Fn(usize, Part) -> Result<(), LabError> + Sync + 'a;
 pub type LiveCallback<'a> = dyn Fn(RealProgress) + Sync + 'a;
 
 /// Hears what share of the work at hand has been done, from 0 to 1.
-pub type Share<'a> = dyn Fn(f64) + Sync + 'a;
+/// In real time it hears also how far the workload has come.
+pub type Share<'a> = dyn Fn(f64, Option<RealProgress>) + Sync + 'a;
 
 /// Refuses to put `what` on a stage without the rights that this takes.
 pub(crate) fn needs_root(what: &str) -> Result<(), LabError> {

@@ -115,11 +115,11 @@ fn carry_out_step(
                 Ok(())
             }
             Phase::Run { cells, keeps: false, .. } => {
-                cells.iter().try_for_each(|cell| subject.run(&cell.workload, seed, &|_| {}).map(drop))
+                cells.iter().try_for_each(|cell| subject.run(&cell.workload, seed, &|_, _| {}).map(drop))
             }
             Phase::Run { cells, keeps: true, .. } => cells.iter().try_for_each(|cell| {
                 let (key, workload) = (cell.key(), &cell.workload);
-                let run = subject.run(workload, seed.split(&key), &|_| {});
+                let run = subject.run(workload, seed.split(&key), &|_, _| {});
                 keep(&key, &run.map_err(|error| error.at(&step.name, &key))?);
                 Ok(())
             }),

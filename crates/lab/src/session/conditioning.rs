@@ -1,7 +1,7 @@
 //! Running rounds of one workload until a drive is as wanted.
 
 use block::{Bytes, Nanos, Seed};
-use engine::Measurement;
+use engine::{Measurement, RealProgress};
 
 use super::Session;
 use crate::plan::{Condition, Limit};
@@ -27,9 +27,10 @@ impl Session<'_> {
         let mut told = Nanos::ZERO;
         let steady = loop {
             let before = whole.as_ref().map_or(Bytes::ZERO, Measurement::bytes);
+            let hear = |_, progress: Option<RealProgress>| progress.into_iter().for_each(|now| self.watch.live(now));
             let round = lineage
                 .subject
-                .run(&condition.workload.resumed(before), seed.number(rounds.len() as u64), &|_| {})
+                .run(&condition.workload.resumed(before), seed.number(rounds.len() as u64), &hear)
                 .map_err(|error| error.at(name, &format!("round {}", rounds.len() + 1)))?;
             rounds.push(round.iops());
             intervals.push(level::intervals(&round));

@@ -39,7 +39,7 @@ impl Session<'_> {
             if let Some(workload) = rounds.pre_writes.as_ref().filter(|_| !stored.has_round(done)) {
                 let seed = self.seed.split(name).split("pre-writes").number(u64::from(done));
                 let place = || format!("pre-writes of round {}", done + 1);
-                let one = lineage.subject.run(workload, seed, &|_| {}).map_err(|error| error.at(name, &place()))?;
+                let one = lineage.subject.run(workload, seed, &|_, _| {}).map_err(|error| error.at(name, &place()))?;
                 written += one.write.bytes;
             }
             for measured in &mut cells {
