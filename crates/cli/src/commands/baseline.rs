@@ -82,7 +82,10 @@ pub fn run(mut store: Store, arguments: &Arguments) -> Result<(), Failure> {
             Ok(())
         }
         Action::Rm { name } => Err(unknown(&store, name)),
-        Action::Export { name, file } => outputs::write(file, find(&store, name)?.document().as_bytes()),
+        Action::Export { name, file } => {
+            outputs::write(file, find(&store, name)?.document().as_bytes())?;
+            say(&format!("Baseline {name} is written to {}.\n", line(&file.display().to_string())))
+        }
     }
 }
 
@@ -133,8 +136,7 @@ fn set(store: &mut Store, name: &str, which: Which) -> Result<(), Failure> {
         return Err(Failure::usage(format!("run {} measured nothing that can be compared", run.id)));
     }
     store.keep_baseline(name, &baseline.document())?;
-    notice(format_args!("Baseline {name} is run {} ({}).", run.id, line(&run.target)));
-    Ok(())
+    say(&format!("Baseline {name} is run {} ({}).\n", run.id, line(&run.target)))
 }
 
 fn list(store: &Store) -> Result<(), Failure> {

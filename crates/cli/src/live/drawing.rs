@@ -186,9 +186,11 @@ impl Drawing<'_> {
 
     /// A bar for each of the latest cells of the latest step.
     fn cells(&self, area: Rect) -> Vec<String> {
-        let Some(chart) = self.snapshot.charts.last() else { return Vec::new() };
-        let cells = self.latest(&chart.bars, area);
         let width = usize::from(area.width);
+        let Some(chart) = self.snapshot.charts.last() else {
+            return self.curve(width, usize::from(area.height).saturating_sub(1));
+        };
+        let cells = self.latest(&chart.bars, area);
         let name = cells.iter().map(|bar| bar.cell.chars().count()).max().unwrap_or(0).min(width / 2);
         let highest = chart.bars.iter().map(|bar| bar.mean).fold(0.0, f64::max);
         let digits = chart.bars.iter().map(|bar| number(bar.mean).len()).max().unwrap_or(0);
