@@ -305,6 +305,8 @@ mod tests {
         let more = [
             "poisson",
             "shared",
+            "randread-4k-qd1.p99 < 500us",
+            "89.90EUR",
             "linear",
             "nand.read=20us..80us",
             "throughput",

@@ -60,7 +60,7 @@ fn take(steps: &[&[Step]]) {
     options.extend(DEVICES.iter().flat_map(|device| ["-device".to_owned(), (*device).to_owned()]));
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     let own = ["nvme", "libnvme.so.1", "libnvme-mi.so.1"].map(|name| guest.file(name));
-    let mut programs: Vec<PathBuf> = PROGRAMS.iter().filter_map(|name| tool(name)).map(PathBuf::from).collect();
+    let mut programs: Vec<PathBuf> = PROGRAMS.iter().filter_map(|name| tool(name)).collect();
     programs.extend(own);
     programs.push(env!("CARGO_BIN_EXE_assay").into());
     let programs: Vec<&Path> = programs.iter().map(PathBuf::as_path).collect();

@@ -96,7 +96,7 @@ fn published_latencies_stand_beside_simulated_ones_and_are_recorded() {
     let record = std::fs::read_to_string(place.path("record.toml")).unwrap();
     assert!(record.contains("[\"x25-m?capacity.user=256MiB&spare=20%\"]"), "{record}");
     let page = std::fs::read_to_string(place.path("assay-reports/replicate-qos.html")).unwrap();
-    assert!(page.contains("How well the drives predict") && page.contains("Samsung PM983"));
+    assert!(page.contains("Prediction errors of the drives") && page.contains("Samsung PM983"));
     let command =
         format!("assay replicate qos --drive pm983-960 --on '{}' --quick --seed 1", SMALL.replace('&', "&amp;"));
     assert!(page.contains(&command), "the report says how to repeat it");

@@ -55,7 +55,7 @@ fn what_is_not_there_is_said_with_what_to_do() {
         ("/run/9", 404, "the store has runs 1 to 2"),
         ("/run/9/json", 404, "There is no run 9"),
         ("/live/9", 404, "There is no run 9"),
-        ("/run/one", 400, "A run is a number"),
+        ("/run/one", 400, "Invalid run number"),
         ("/run/1/xml", 404, "All runs"),
         ("/compare", 400, "Select two or more runs"),
         ("/compare?runs=1", 400, "Select two or more runs"),

@@ -284,7 +284,7 @@ fn the_summary_gives_small_random_requests_of_a_matrix_and_how_its_rounds_ended(
     assert!(row("IOPS ").contains("after 7 rounds"), "{text}");
     assert!(row("  0 % reads, 4 KiB").contains("met"), "{text}");
     assert!(row("Latency ").contains("not reached in 6 rounds"), "{text}");
-    assert!(row("Waits <5 s>").contains("not asked, 4 rounds"), "{text}");
+    assert!(row("Waits <5 s>").contains("no rule, 4 rounds"), "{text}");
     assert_eq!(text.matches("Briefly written").count(), 1, "one column, however much each step wrote:\n{text}");
     assert!(!text.contains("Filled"), "the rounds wear the drive of which they give the figures:\n{text}");
 }
