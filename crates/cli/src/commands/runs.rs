@@ -32,10 +32,12 @@ pub struct Runs {
 #[derive(Clone, Debug, clap::Args)]
 pub struct Tag {
     /// The run: a number of `assay runs`, or `last`
+    // Who completes names puts arguments in another order.
+    #[arg(index = 1)]
     run: Which,
 
     /// The tags to add
-    #[arg(value_name = "TAG")]
+    #[arg(value_name = "TAG", index = 2)]
     tags: Vec<RunTag>,
 
     /// Remove a tag; may be given several times

@@ -132,7 +132,7 @@ fn run(place: &Place, example: &str) -> Said {
         connection.execute("UPDATE run SET state = 'failed' WHERE id = 2", []).unwrap();
     }
     if example.contains("--baseline") {
-        place.succeeds(&["baseline", "set", "main", "1"]);
+        place.succeeds(&["baseline", "set", "main", "last"]);
     }
     let output = shell
         .args(["-ec", example])

@@ -61,7 +61,7 @@ fn what_is_not_there_is_said_with_what_to_do() {
         ("/compare?runs=1", 400, "Select two or more runs"),
         ("/compare?runs=1,1", 400, "given twice"),
         ("/compare?runs=1,2,3,4,5,6,7,8,9,10,11,12,13", 404, "No such run"),
-        ("/?page=x", 400, "numbered from 1"),
+        ("/?page=x", 400, "the first is 1"),
         ("/?state=odd", 400, "complete, unfinished or failed"),
         ("/../../etc/passwd", 404, "All runs"),
         ("/assets/x/../../../etc/passwd", 404, "All runs"),
