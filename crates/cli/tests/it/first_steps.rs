@@ -144,7 +144,9 @@ fn run(place: &Place, example: &str) -> Said {
         .unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let said = Said { stdout: text(&output.stdout), stderr: text(&output.stderr), code: output.status.code() };
-    assert_eq!(said.code, Some(0), "{example}\n{}", said.stderr);
+    // A gate answers too where so short a run cannot tell.
+    let is_answered = said.code == Some(0) || (example.contains(" gate ") && said.code == Some(3));
+    assert!(is_answered, "{example}: {:?}\n{}", said.code, said.stderr);
     assert!(
         !said.stdout.is_empty() || example.contains("--output") || example.contains(" > "),
         "{example} prints nothing"
