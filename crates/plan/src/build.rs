@@ -7,14 +7,14 @@ use stats::SteadyRule;
 use workload::{Stop, Workload};
 
 use super::body::Body;
-use super::condition::NOT_IN_ROUNDS;
+use super::condition::clear_lengths;
 use super::diagnostic::{Diagnostic, Mistakes};
 use super::draft::Draft;
 use super::fields::Settings;
 use super::jobs::JobDraft;
 use super::parse::PlanLength;
 use super::sweep::points;
-use super::{Action, Axis, Cell, Condition, Field, Fill, Limit, Measure, Repetition, Step};
+use super::{Action, Axis, Cell, Condition, Fill, Limit, Measure, Repetition, Step};
 
 /// What a plan says for all of its steps.
 pub(super) struct Frame<'p> {
@@ -106,7 +106,7 @@ impl Frame<'_> {
             mistakes.push(missing(draft, &needed));
         }
         let mut fields = body.fields.over(self.workload);
-        NOT_IN_ROUNDS.into_iter().flat_map(Field::all).for_each(|field| fields.clear(field));
+        clear_lengths(&mut fields);
         // Any round will do to see whether the rest makes sense.
         let base = Workload { stop: Stop::after(body.round.unwrap_or(Nanos::from_secs(1))), ..Workload::default() };
         let workload = mistakes.keep(fields.workload(base, &draft.place));

@@ -4,6 +4,7 @@ use block::{Bytes, Nanos};
 use stats::SteadyRule;
 use workload::{Mark, Stop, Workload};
 
+use super::fields::Settings;
 use super::kind::{Form, Phrases, StepKind};
 use super::work::{Passes, Phase, Site};
 use super::{Construction, Field, Limit};
@@ -24,16 +25,23 @@ pub struct Condition {
     pub construct: bool,
 }
 
-/// What a workload in rounds takes none of: how long it goes on, rounds and limits say.
-pub(super) const NOT_IN_ROUNDS: [Mark; 3] = [Mark::End, Mark::Replay, Mark::Row];
+/// What a workload takes none of whose step says by limits of its own how long it goes on.
+const LENGTHS: [Mark; 3] = [Mark::End, Mark::Replay, Mark::Row];
+
+/// The fields of such a step.
+pub(super) fn without_lengths() -> Vec<&'static str> {
+    let goes_on = |field: &Field| !LENGTHS.iter().any(|mark| field.is(*mark));
+    Field::ALL.into_iter().filter(goes_on).flat_map(Field::names).collect()
+}
+
+/// Takes the lengths that come from the whole plan out of such a step.
+pub(super) fn clear_lengths(fields: &mut Settings) {
+    LENGTHS.into_iter().flat_map(Field::all).for_each(|field| fields.clear(field));
+}
 
 pub(super) const FORM: Form = Form {
     name: "condition",
-    numbers: || {
-        let goes_on = |field: &Field| !NOT_IN_ROUNDS.iter().any(|mark| field.is(*mark));
-        let fields = Field::ALL.into_iter().filter(goes_on).flat_map(Field::names).collect();
-        [fields, vec!["round", "steady", "at-least", "at-most", "construct"]].concat()
-    },
+    numbers: || [without_lengths(), vec!["round", "steady", "at-least", "at-most", "construct"]].concat(),
     more: &["quick", "simulated"],
     build: |frame, draft, body, mistakes| frame.condition(draft, body, mistakes),
 };

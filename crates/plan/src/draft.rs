@@ -288,12 +288,11 @@ impl<'m> Drafts<'m> {
             self.check_once(draft);
         }
         self.count_cells(draft);
-        if let Some(value) = table.get("load-of").filter(|_| measures)
-            && let Some(earlier) = self.earlier(value)
-        {
+        let load_of = table.get("load-of").filter(|_| measures);
+        if let Some(earlier) = load_of.and_then(|value| self.earlier(value)) {
             draft.load_of = Some(self.read[earlier].name.clone());
         }
-        self.check_load(draft, table.get("load-of").filter(|_| measures));
+        self.check_load(draft, load_of);
         if let Some(value) = table.get("beside").filter(|_| measures)
             && let Some(earlier) = self.earlier(value)
         {

@@ -172,12 +172,12 @@ figures! {
     };
     /// Reads of a mix in a second.
     ReadIops: Row {
-        key: "read-iops", title: "Read IOPS", unit: "IOPS", of: |measured| Some(of_mix(measured)?.0.requests as f64 / measured.elapsed.as_secs_f64()),
+        key: "read-iops", title: "Read IOPS", unit: "IOPS", of: |measured| Some(rate(of_mix(measured)?.0, measured)),
         ..MIXED_RATE
     };
     /// Writes of a mix in a second.
     WriteIops: Row {
-        key: "write-iops", title: "Write IOPS", unit: "IOPS", of: |measured| Some(of_mix(measured)?.1.requests as f64 / measured.elapsed.as_secs_f64()),
+        key: "write-iops", title: "Write IOPS", unit: "IOPS", of: |measured| Some(rate(of_mix(measured)?.1, measured)),
         ..MIXED_RATE
     };
     /// Median latency of the reads of a mix.
@@ -454,6 +454,10 @@ fn percentile(measurement: &Measurement, percent: f64) -> Option<f64> {
 /// The reads and the writes of a measurement that has both.
 fn of_mix(measured: &Measurement) -> Option<(&Flow, &Flow)> {
     (measured.read.requests > 0 && measured.write.requests > 0).then_some((&measured.read, &measured.write))
+}
+
+fn rate(flow: &Flow, measured: &Measurement) -> f64 {
+    flow.requests as f64 / measured.elapsed.as_secs_f64()
 }
 
 fn of_flow(flow: &Flow, percent: f64) -> Option<f64> {

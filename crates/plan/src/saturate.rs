@@ -3,15 +3,16 @@
 use std::borrow::Cow;
 
 use block::{Bytes, Nanos};
-use workload::{Mark, Pattern, Stop, Workload};
+use workload::{Pattern, Stop, Workload};
 
 use super::body::Body;
+use super::condition::{clear_lengths, without_lengths};
 use super::diagnostic::Mistakes;
 use super::draft::Draft;
 use super::fields::Settings;
 use super::kind::{Form, Phrases, StepKind};
 use super::work::{Phase, Site};
-use super::{Action, Axis, Cell, Field, Limit};
+use super::{Action, Axis, Cell, Limit};
 
 /// Sequential writes in one piece, and shorter ones after each of several idle times.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,16 +30,9 @@ pub struct Saturate {
 /// How much is written after each idle time unless the plan says otherwise.
 const BURST: [Limit; 2] = [Limit::Percent(10), Limit::Time(Nanos::from_secs(30))];
 
-/// What it takes none of: how long it goes on, limits say.
-const LIMITED: [Mark; 3] = [Mark::End, Mark::Replay, Mark::Row];
-
 pub(super) const FORM: Form = Form {
     name: "saturate",
-    numbers: || {
-        let goes_on = |field: &Field| !LIMITED.iter().any(|mark| field.is(*mark));
-        let fields = Field::ALL.into_iter().filter(goes_on).flat_map(Field::names).collect();
-        [fields, vec!["at-most", "burst", "idle"]].concat()
-    },
+    numbers: || [without_lengths(), vec!["at-most", "burst", "idle"]].concat(),
     more: &["quick", "simulated"],
     build: |frame, draft, body, mistakes| Saturate::of(draft, body, frame.workload, mistakes).map(Action::Saturate),
 };
@@ -81,7 +75,7 @@ impl Saturate {
             mistakes.push(super::build::missing(draft, &[("at-most", "200%")]));
         }
         let mut fields = body.fields.over(common);
-        LIMITED.into_iter().flat_map(Field::all).for_each(|field| fields.clear(field));
+        clear_lengths(&mut fields);
         let any = Stop::after(Nanos::from_secs(1));
         let base = Workload { pattern: Pattern::Write, stop: any, ..Workload::default() };
         let workload = mistakes.keep(fields.workload(base, &draft.place))?;

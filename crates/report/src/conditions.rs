@@ -9,7 +9,7 @@ use serde_json::Value;
 use workload::Workload;
 
 use crate::cost::Cost;
-use crate::number::bound;
+use crate::number::{bound, capital};
 use crate::part::MeasuredStep;
 use crate::quoting::quoting;
 use crate::{health, prose, setup, table};
@@ -225,7 +225,7 @@ fn words(key: &str) -> String {
         "cpu" | "cpus" | "os" | "io" | "id" | "scsi" | "nvme" | "sata" | "usb" => {
             word.to_uppercase().replace("CPUS", "CPUs")
         }
-        _ if i == 0 => word[..1].to_uppercase() + &word[1..],
+        _ if i == 0 => capital(word),
         _ => word.to_owned(),
     };
     key.split(['_', '-'])

@@ -1,13 +1,15 @@
 //! The drive at a glance: its key figures by state as bars, with what is rated and published, and what other drives are
 //! rated.
 
+use std::sync::LazyLock;
+
 use drive::preset::{Preset, Rated};
 use maud::{Markup, html};
 use plan::Metric;
 use workload::Pattern;
 
 use crate::key::{KeyFigure, Scorecard};
-use crate::number::{Scaled, spread};
+use crate::number::{Scaled, capital, spread};
 use crate::rated::{RatedSheet, rating};
 use crate::reviewed::Reviewed;
 
@@ -15,6 +17,9 @@ use crate::reviewed::Reviewed;
 const SHOWN: usize = 9;
 /// Ratings of drives that read in sequence up to so many times faster or slower are shown in grey.
 const CLASS: f64 = 2.0;
+
+/// What each built-in drive is rated.
+static RATED: LazyLock<Vec<Rated>> = LazyLock::new(|| Preset::all().map(|preset| preset.rated).collect());
 
 /// The small multiples; empty where there is nothing to compare.
 pub(crate) fn glance(scorecard: &Scorecard, sheet: Option<&RatedSheet>, reviewed: Option<&Reviewed>) -> Markup {
@@ -27,11 +32,12 @@ pub(crate) fn glance(scorecard: &Scorecard, sheet: Option<&RatedSheet>, reviewed
     let others = |row: &KeyFigure| -> Vec<f64> { peers.iter().filter_map(|peer| Some(rating(peer, row)?.0)).collect() };
     let has_rated = sheet.is_some_and(|sheet| rows.iter().any(|row| sheet.promised(row).is_some()));
     let has_published = reviewed.is_some_and(|reviewed| rows.iter().any(|row| reviewed.value(row).is_some()));
-    let has_others = rows.iter().any(|row| !others(row).is_empty());
+    let others: Vec<Vec<f64>> = rows.iter().copied().map(others).collect();
+    let has_others = others.iter().any(|others| !others.is_empty());
     html! {
         div.glance role="img" aria-label="Key figures by state; the table below has every figure" {
-            @for row in &rows {
-                (card(scorecard, row, sheet.and_then(|sheet| Some(sheet.promised(row)?.value)), reviewed.and_then(|reviewed| reviewed.value(row)), &others(row)))
+            @for (row, others) in rows.iter().zip(&others) {
+                (card(scorecard, row, sheet.and_then(|sheet| Some(sheet.promised(row)?.value)), reviewed.and_then(|reviewed| reviewed.value(row)), others))
             }
         }
         p.trust {
@@ -44,7 +50,7 @@ pub(crate) fn glance(scorecard: &Scorecard, sheet: Option<&RatedSheet>, reviewed
 }
 
 /// What other drives of its class are rated.
-fn peers(scorecard: &Scorecard, sheet: Option<&RatedSheet>) -> Vec<Rated> {
+fn peers(scorecard: &Scorecard, sheet: Option<&RatedSheet>) -> Vec<&'static Rated> {
     let measured = scorecard.of_pattern(Pattern::Read, Metric::Bandwidth).find_map(KeyFigure::base);
     let own = sheet.and_then(RatedSheet::sequential_read).or(measured.map(|measured| measured.mean));
     let Some(own) = own else { return Vec::new() };
@@ -53,7 +59,7 @@ fn peers(scorecard: &Scorecard, sheet: Option<&RatedSheet>) -> Vec<Rated> {
         read.is_some_and(|read| (own / CLASS..=own * CLASS).contains(&read))
             && sheet.is_none_or(|sheet| !sheet.is_of(rated))
     };
-    Preset::all().map(|preset| preset.rated).filter(is_peer).collect()
+    RATED.iter().filter(|rated| is_peer(rated)).collect()
 }
 
 fn card(scorecard: &Scorecard, row: &KeyFigure, rated: Option<f64>, published: Option<f64>, others: &[f64]) -> Markup {
@@ -103,9 +109,4 @@ fn card(scorecard: &Scorecard, row: &KeyFigure, rated: Option<f64>, published: O
             }
         }
     }
-}
-
-fn capital(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }

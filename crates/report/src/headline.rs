@@ -6,7 +6,7 @@ use workload::Pattern;
 use crate::key::{KeyFigure, Scorecard};
 use crate::limited::limits;
 use crate::noise::too_noisy;
-use crate::number::{latency, percent, three, with_unit};
+use crate::number::{capital, latency, percent, three, with_unit};
 use crate::part::MeasuredStep;
 
 /// The sentence; none where the plan measures no random requests.
@@ -40,7 +40,7 @@ fn fast(scorecard: &Scorecard) -> Option<String> {
         (Some(read), Some(write)) => format!("Sequential {read} read and {write} write, {random}"),
         (Some(read), None) => format!("Sequential {read} read, {random}"),
         (None, Some(write)) => format!("Sequential {write} write, {random}"),
-        (None, None) => random[..1].to_uppercase() + &random[1..],
+        (None, None) => capital(&random),
     })
 }
 

@@ -8,6 +8,7 @@ use workload::{Pattern, Workload};
 
 use crate::change::FigureChange;
 use crate::figure::{CellFigure, CellFigures};
+use crate::number::capital;
 use crate::part::MeasuredStep;
 use crate::state::DriveState;
 use crate::timeline::Timeline;
@@ -49,8 +50,7 @@ impl KeyRequest {
 
     /// `Random read, 4 KiB, queue depth 32`.
     pub(crate) fn name(&self) -> String {
-        let words = self.pattern.words();
-        let mut name = words[..1].to_uppercase() + &words[1..];
+        let mut name = capital(self.pattern.words());
         if self.pattern.is_mixed() {
             name += &format!(" {} % reads", self.reads);
         }

@@ -122,6 +122,12 @@ pub(crate) fn bound(text: &str) -> String {
 /// A space at which no line is broken.
 pub(crate) const BINDING: char = '\u{a0}';
 
+/// The words with a capital letter at the beginning.
+pub(crate) fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str()).unwrap_or_default()
+}
+
 /// `1 repeat`, `5 repeats`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

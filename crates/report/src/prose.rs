@@ -11,7 +11,7 @@ use crate::column::{Column, columns};
 use crate::key::{KeyFigure, KeyRequest, Scorecard};
 use crate::limited::limited;
 use crate::noise::too_noisy;
-use crate::number::{count, latency, percent, three, whole, with_unit};
+use crate::number::{capital, count, latency, percent, three, whole, with_unit};
 use crate::part::MeasuredStep;
 use crate::saturation::Saturation;
 use crate::state::DriveState;
@@ -325,8 +325,7 @@ fn plural(request: &KeyRequest) -> String {
 
 /// `text` with a capital first letter and a full stop; none where it is empty.
 fn sentence(text: &str) -> Option<String> {
-    let first = text.chars().next()?;
-    Some(first.to_uppercase().chain(text[first.len_utf8()..].chars()).collect::<String>() + ".")
+    (!text.is_empty()).then(|| capital(text) + ".")
 }
 
 #[cfg(test)]

@@ -73,8 +73,7 @@ impl Saturation {
 
     /// How much was written before the rate fell, in bytes; none where it did not.
     pub(crate) fn cache(&self) -> Option<f64> {
-        let (first, last) = (self.levels.first()?, self.levels.last()?);
-        (first.rate() > last.rate() * stats::LEVELS_DIFFER).then_some(first.bytes)
+        fallen(&self.levels).map(|(first, _)| first.bytes)
     }
 
     /// The answer in a sentence or two.
@@ -159,13 +158,19 @@ impl Level {
 impl Recovery {
     /// Of what was written at the first level and the rest at the last, as its mean rate tells.
     fn of(idle: &str, burst: &Level, levels: &[Level]) -> Self {
-        let ends = levels.first().zip(levels.last()).map(|(first, last)| (first.rate(), last.rate()));
-        let fast = ends.filter(|(fast, slow)| *fast > slow * stats::LEVELS_DIFFER).map(|(fast, slow)| {
+        let fast = fallen(levels).map(|(first, last)| {
+            let (fast, slow) = (first.rate(), last.rate());
             ((burst.bytes / slow - burst.seconds) / (1.0 / slow - 1.0 / fast)).clamp(0.0, burst.bytes)
         });
         let is_all = fast.is_some_and(|fast| fast > 0.97 * burst.bytes);
         Self { idle: idle.to_owned(), rate: burst.rate(), fast, is_all }
     }
+}
+
+/// The first and the last level where the rate fell; none where it did not.
+fn fallen(levels: &[Level]) -> Option<(&Level, &Level)> {
+    let (first, last) = (levels.first()?, levels.last()?);
+    (first.rate() > last.rate() * stats::LEVELS_DIFFER).then_some((first, last))
 }
 
 fn cell(value: f64) -> Markup {

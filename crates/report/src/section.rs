@@ -112,20 +112,20 @@ fn measured(parts: &[MeasuredStep], index: usize) -> Markup {
     let part = &parts[index];
     let base = part.beside.map(|beside| &parts[beside]);
     let sweep = Sweep::of(parts, index);
-    let (panels, caption) = match &sweep {
-        Some(sweep) => {
-            let names = base.map(|base| names(base, part));
-            let names = names.as_ref().map(|[before, after]| [before.as_str(), after.as_str()]);
-            let is_repeated = part.readings.iter().any(|reading| reading.cell().repeats.len() > 1);
-            (chart::lines(sweep), prose::sweep_caption(sweep.axis.title(), sweep.metric(), names, is_repeated))
-        }
-        None => (chart::curve(parts, index), prose::CURVE_CAPTION.to_owned()),
+    let drawn = || {
+        let (panels, caption) = match &sweep {
+            Some(sweep) => {
+                let names = base.map(|base| names(base, part));
+                let names = names.as_ref().map(|[before, after]| [before.as_str(), after.as_str()]);
+                let is_repeated = part.readings.iter().any(|reading| reading.cell().repeats.len() > 1);
+                (chart::lines(sweep), prose::sweep_caption(sweep.axis.title(), sweep.metric(), names, is_repeated))
+            }
+            None => (chart::curve(parts, index), prose::CURVE_CAPTION.to_owned()),
+        };
+        figure(&part.step.title, &panels, &caption)
     };
     html! {
-        @match load::curves(part) {
-            Some(curves) => (curves),
-            None => (figure(&part.step.title, &panels, &caption)),
-        }
+        (load::curves(part).unwrap_or_else(drawn))
         @match (base, &sweep) {
             (Some(base), Some(sweep)) => {
                 (table::comparison(base, part, sweep.metric()))

@@ -24,6 +24,15 @@ pub(crate) struct Span {
     pub(crate) latencies: Bins,
 }
 
+/// How much was written when each of these was half over, in GB, where they do nothing but write.
+pub(crate) fn written(spans: &[Span]) -> Vec<f64> {
+    let halves = spans.iter().scan(0, |total, span| {
+        *total += span.bytes;
+        Some((*total - span.bytes / 2) as f64 / 1e9)
+    });
+    halves.collect()
+}
+
 impl Span {
     /// Requests a second.
     pub(crate) fn iops(&self) -> f64 {

@@ -5,7 +5,7 @@ use plotly::common::Mode;
 
 use super::{COLORS, Heads, LineStyle, Panel, SERIES_POINTS, TEXT_ONLY, amounts, axis, drawn, house, hover};
 use crate::number::three;
-use crate::timeline::Span;
+use crate::timeline::{self, Span};
 
 /// Writes in one piece.
 pub(crate) struct FilledLine<'s> {
@@ -22,14 +22,8 @@ pub(crate) fn filled(lines: &[FilledLine]) -> Vec<Panel> {
     let x = axis("Data written (GB)").tick_format(",~g").range_mode(plotly::layout::RangeMode::ToZero).show_grid(false);
     let mut plot = house(x, amounts(rates), lines.len());
     for (place, line) in lines.iter().enumerate() {
-        let mut written = 0.0;
-        let mut points: Vec<(f64, f64)> = Vec::new();
-        for span in line.spans {
-            points.push((written + span.bytes as f64 / 2e9, span.bandwidth()));
-            written += span.bytes as f64 / 1e9;
-        }
-        let thin = points.len().div_ceil(SERIES_POINTS).max(1);
-        let points: Vec<(f64, f64)> = points.into_iter().step_by(thin).collect();
+        let points = timeline::written(line.spans).into_iter().zip(line.spans.iter().map(Span::bandwidth));
+        let points: Vec<(f64, f64)> = points.step_by(line.spans.len().div_ceil(SERIES_POINTS).max(1)).collect();
         let text = points.iter().map(|(at, rate)| {
             hover(&[line.name.clone(), format!("{} GB written", three(*at)), format!("{} MB/s", three(*rate))])
         });

@@ -8,7 +8,7 @@ use plotly::layout::{Annotation, RangeMode, Shape, ShapeLayer, ShapeLine, ShapeT
 use super::{COLORS, Heads, Panel, TEXT_ONLY, amounts, axis, drawn, house, hover};
 use crate::axis::plain;
 use crate::number::three;
-use crate::timeline::Span;
+use crate::timeline::{self, Span};
 
 /// The most lines at multiples of the capacity.
 const MULTIPLES: u64 = 8;
@@ -16,14 +16,8 @@ const MULTIPLES: u64 = 8;
 /// The panel of requests a second over the data written until then, with lines where that is a multiple of the
 /// capacity. `spans` are those of a workload that only writes.
 pub(crate) fn written(spans: &[Span], capacity: Option<Bytes>) -> Panel {
-    let mut total = 0_u64;
-    let written: Vec<f64> = spans
-        .iter()
-        .map(|span| {
-            total += span.bytes;
-            (total - span.bytes / 2) as f64 / 1e9
-        })
-        .collect();
+    let written = timeline::written(spans);
+    let total: u64 = spans.iter().map(|span| span.bytes).sum();
     let x = axis("Data written (GB)").show_grid(false).tick_format(",~g").range_mode(RangeMode::ToZero);
     let mut plot = house(x, amounts(spans.iter().map(Span::iops)), 1);
     let text = spans.iter().zip(&written).map(|(span, written)| {

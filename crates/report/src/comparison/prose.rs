@@ -5,7 +5,7 @@ use plan::{Metric, Step};
 use stats::Ratio;
 
 use super::{change, name};
-use crate::number::{count, three};
+use crate::number::{capital, count, three};
 
 /// The most sentences about one run.
 const SENTENCES: usize = 4;
@@ -80,7 +80,7 @@ fn tally(comparison: &Comparison, other: usize, all: &[&Contrast], noun: &str) -
         (mute > 0).then(|| format!("{mute} with too few repeats")),
     ];
     let rest: Vec<String> = rest.into_iter().flatten().collect();
-    let rest = if rest.is_empty() { String::new() } else { format!(" {}.", sentence_case(&rest.join(", "))) };
+    let rest = if rest.is_empty() { String::new() } else { format!(" {}.", capital(&rest.join(", "))) };
     let said = |number: usize, verdict| {
         let ratios = all.iter().filter(|one| one.verdict() == verdict).map(|one| one.ratio.ratio);
         match ratios.max_by(|one, two| one.ln().abs().total_cmp(&two.ln().abs())) {
@@ -96,10 +96,6 @@ fn tally(comparison: &Comparison, other: usize, all: &[&Contrast], noun: &str) -
             format!("Of {figures}, {name} is significantly worse than {base} in {worse} and better in {better}.{rest}")
         }
     }
-}
-
-fn sentence_case(text: &str) -> String {
-    text[..1].to_uppercase() + &text[1..]
 }
 
 /// What the means alone say of all cells together, where nothing can be shown: `By the means alone, sim:b is 2.10 ×

@@ -7,7 +7,7 @@ use super::rows::{SharedStep, shared};
 use super::{change, colored, interval, key, mark, method, name, unshared};
 use crate::conditions::date;
 use crate::cost;
-use crate::number::bound;
+use crate::number::{bound, capital};
 use crate::summary::wrapped;
 use crate::table::cell_name;
 
@@ -36,7 +36,7 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
             run.plan,
             date(run.started_ms)
         );
-        lines.extend(wrapped(&(facts[..1].to_uppercase() + &facts[1..]), width));
+        lines.extend(wrapped(&capital(&facts), width));
     }
     lines.extend(cost::lines(comparison).iter().flat_map(|line| wrapped(line, width)));
     for other in 1..comparison.outcomes.len() {

@@ -6,7 +6,7 @@ use plan::Metric;
 use workload::{Pattern, Workload};
 
 use super::Single;
-use crate::number::{count, latency, percent, three, whole};
+use crate::number::{capital, count, latency, percent, three, whole};
 use crate::summary::wrapped;
 use crate::{energy, replay};
 
@@ -71,12 +71,6 @@ fn words(workload: &Workload) -> String {
     };
     let depth = workload.queue_depth;
     format!("{before}{requests}{mix}{behind}{details}, queue depth {depth}, {workers}{size}{offset}")
-}
-
-/// The words with a capital letter at the beginning.
-fn capital(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
 
 fn took(measurement: &Measurement) -> String {

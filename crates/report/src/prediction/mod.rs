@@ -13,7 +13,7 @@ use plan::replicate::qos::{
 };
 pub use text::text;
 
-use crate::number::{count, percent};
+use crate::number::{capital, count, percent};
 
 /// The points of a drive that stand under one heading.
 struct Section<'q> {
@@ -80,11 +80,6 @@ fn sections<'q>(qos: &'q Qos, run: &'q QosRun, drive: usize) -> Vec<Section<'q>>
     }
     sections.sort_by_key(|(rank, _)| *rank);
     sections.into_iter().map(|(_, section)| section).collect()
-}
-
-fn capital(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str()).unwrap_or_default()
 }
 
 /// `sim:pm9a3-960, 48 of 250 blocks a plane, write amplification 3.4`.
