@@ -6,7 +6,7 @@ use store::{Filter, RunState};
 const WORDS: usize = 16;
 
 /// The keys that a filter has, for people.
-pub const KEYS: [&str; 6] = ["plan", "target", "tag", "host", "serial", "state"];
+pub const KEYS: [&str; 7] = ["plan", "target", "tag", "group", "host", "serial", "state"];
 
 /// Narrows a filter by one key.
 ///
@@ -18,6 +18,7 @@ pub fn narrow(filter: &mut Filter, key: &str, value: &str) -> Result<(), String>
         "plan" => filter.plan = Some(value),
         "target" => filter.target = Some(value),
         "tag" => filter.tag = Some(value),
+        "group" => filter.group = Some(value),
         "host" => filter.host = Some(value),
         "serial" => filter.serial = Some(value),
         "state" => filter.state = Some(state(&value)?),
@@ -65,9 +66,11 @@ mod tests {
     #[test]
     fn a_filter_is_keys_and_words() {
         let read = |text: &str| read(text);
-        let filter = read("plan=review 'target=/dev/my disk' tag=a host=bench state=failed Samsung 990").unwrap();
+        let filter =
+            read("plan=review 'target=/dev/my disk' tag=a group=g host=bench state=failed Samsung 990").unwrap();
         assert_eq!((filter.plan.as_deref(), filter.target.as_deref()), (Some("review"), Some("/dev/my disk")));
         assert_eq!((filter.tag.as_deref(), filter.host.as_deref()), (Some("a"), Some("bench")));
+        assert_eq!(filter.group.as_deref(), Some("g"));
         assert_eq!(
             (filter.state, filter.words),
             (Some(RunState::Failed), vec!["Samsung".to_owned(), "990".to_owned()])

@@ -37,6 +37,8 @@ pub struct RunRequest {
     pub live: bool,
     /// What people add to it.
     pub annotations: Annotations,
+    /// The name of the runs that this command starts, where it starts several.
+    pub group: Option<String>,
 }
 
 /// How the program ends for a run that broke off, saying `words`: as an interruption where someone asked for the end.
@@ -86,6 +88,8 @@ impl RunRequest {
             commit: env!("ASSAY_COMMIT").to_owned(),
             environment: serde_json::to_string(&opened.environment).expect("names, numbers and lists always serialise"),
             annotations: self.annotations.clone(),
+            group: self.group.clone(),
+            shard: None,
         };
         Ok(RunRecord::begin(store, &run, &opened.findings)?)
     }

@@ -14,6 +14,7 @@ mod handover;
 mod hardware;
 mod measured;
 mod run;
+mod shard;
 mod trial;
 mod verified;
 
@@ -25,5 +26,7 @@ pub use hardware::{DiskUse, SubmissionTimes, TimesSum};
 pub use host::power::Consumption;
 pub use measured::{Clock, Cpu, Flow, Measurement, TICK, TICKS_MAX, Tick};
 pub use run::{Counted, Filter, Listed, Run, RunId, RunState};
+pub use shard::{Shard, Sharding};
 pub use trial::{Better, Course, Figure, Paper, Trial};
+pub use uuid::Uuid;
 pub use verified::Verified;

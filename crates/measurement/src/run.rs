@@ -4,8 +4,9 @@ use std::fmt;
 
 use block::{Bytes, Seed};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
-use crate::Annotations;
+use crate::{Annotations, Sharding};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -54,6 +55,15 @@ impl RunState {
 pub struct Run {
     /// The number by which it is asked for.
     pub id: RunId,
+    /// What it is in every store that has it: made when it began; of a run of before there were any, from what it began with.
+    #[serde(default)]
+    pub uuid: Uuid,
+    /// The name of the runs that one command started, of which it is one.
+    #[serde(default)]
+    pub group: Option<String>,
+    /// Whether it is a shard of a run, or a run of shards; none where it is neither.
+    #[serde(default)]
+    pub sharding: Option<Sharding>,
     /// The name of the plan; `run` for a single workload.
     pub plan: String,
     pub plan_text: String,
@@ -112,6 +122,7 @@ impl Run {
 #[allow(missing_docs, reason = "`Run` says what they are")]
 pub struct Listed {
     pub id: RunId,
+    pub group: Option<String>,
     pub plan: String,
     pub quick: bool,
     pub target: String,
@@ -134,6 +145,8 @@ pub struct Filter {
     pub state: Option<RunState>,
     /// A tag that it has.
     pub tag: Option<String>,
+    /// The group that it is one of.
+    pub group: Option<String>,
     /// The name of the host.
     pub host: Option<String>,
     /// The serial number of the target's device.

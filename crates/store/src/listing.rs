@@ -7,7 +7,7 @@ use measurement::{Counted, Filter, Listed, Run};
 use rusqlite::{Row, ToSql};
 
 use crate::error::Cause;
-use crate::run::{moment, plan_name};
+use crate::run::{group_name, moment, plan_name};
 use crate::{RunId, RunState, Store, StoreError};
 
 const TEXT: &str = "(plan || ' ' || target || ' ' || target_identity)";
@@ -41,13 +41,17 @@ fn sql(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
         sql += " AND id IN (SELECT note.run FROM annotation AS note WHERE note.kind = 'tag' AND note.text = ?)";
         values.push(Box::new(tag.clone()));
     }
+    if let Some(group) = &filter.group {
+        sql += " AND id IN (SELECT member.id FROM run AS member WHERE member.group_name = ?)";
+        values.push(Box::new(group.clone()));
+    }
     (sql, values)
 }
 
 impl Store {
     /// The runs by their index, where there is one.
     const fn listed_runs(&self) -> &'static str {
-        if self.has_index { "run INDEXED BY run_listed" } else { "run" }
+        if self.has_index { "run AS listed INDEXED BY run_listed" } else { "run AS listed" }
     }
 
     /// The wanted runs, the latest first: `most` of them after the first `skip`.
@@ -59,8 +63,8 @@ impl Store {
         values.push(Box::new(most as i64));
         values.push(Box::new(skip as i64));
         let sql = format!(
-            "SELECT id, plan, quick, target, target_identity, state, started_ms, finished_ms \
-             FROM {} WHERE {condition} ORDER BY id DESC LIMIT ? OFFSET ?",
+            "SELECT id, plan, quick, target, target_identity, state, started_ms, finished_ms, \
+             (SELECT one.group_name FROM run AS one WHERE one.id = listed.id) AS group_name FROM {} WHERE {condition} ORDER BY id DESC LIMIT ? OFFSET ?",
             self.listed_runs()
         );
         self.read(|connection| {
@@ -150,5 +154,6 @@ fn listed_of(row: &Row) -> rusqlite::Result<Listed> {
         state: RunState::named(&state),
         started_ms: moment(row, "started_ms")?.unwrap_or_default(),
         finished_ms: moment(row, "finished_ms")?,
+        group: group_name(row)?,
     })
 }

@@ -1,11 +1,11 @@
 //! A run as it is kept.
 
 use block::{Bytes, Seed};
-use measurement::{Annotations, Run, RunId, RunState};
+use measurement::{Annotations, Run, RunId, RunState, Shard, Sharding};
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
 
-use crate::annotation;
+use crate::{annotation, identity};
 
 /// What is known of a run when it begins; see [`Run`] for what each means, and [`Store::drive`](crate::Store::drive).
 #[derive(Clone, Debug)]
@@ -29,14 +29,19 @@ pub struct NewRun {
     pub commit: String,
     pub environment: String,
     pub annotations: Annotations,
+    pub group: Option<String>,
+    /// Which part of the run this is, where it is carried out in parts.
+    pub shard: Option<Shard>,
 }
 
 /// Enters a run that begins.
 pub(crate) fn insert(connection: &Connection, run: &NewRun) -> rusqlite::Result<RunId> {
     connection.execute(
         "INSERT INTO run (plan, plan_text, quick, target, target_identity, size_bytes, seed, repeats, state, \
-         started_ms, version, git_commit, environment, direct, target_fingerprint, simulated, capacity_bytes, drive) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+         started_ms, version, git_commit, environment, direct, target_fingerprint, simulated, capacity_bytes, drive, uuid, \
+         group_name, whole, shard, shards) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, \
+         ?18, ?19, ?20, ?21, ?22)",
         params![
             run.plan,
             run.plan_text,
@@ -55,6 +60,11 @@ pub(crate) fn insert(connection: &Connection, run: &NewRun) -> rusqlite::Result<
             run.simulated,
             run.capacity.map(|capacity| capacity.get() as i64),
             run.drive,
+            identity::new().to_string(),
+            run.group,
+            run.shard.map(|shard| identity::of_whole(run, shard.count()).to_string()),
+            run.shard.map(Shard::number),
+            run.shard.map(Shard::count),
         ],
     )?;
     let id = RunId(connection.last_insert_rowid());
@@ -103,16 +113,47 @@ pub(crate) fn of_row(row: &Row) -> rusqlite::Result<Run> {
         commit: row.get("git_commit")?,
         environment: row.get("environment")?,
         annotations: Annotations::default(),
+        uuid: identity::of_row(row)?,
+        group: group_name(row)?,
+        sharding: sharding(row)?,
     })
 }
 
+/// What a row says of shards.
+fn sharding(row: &Row) -> rusqlite::Result<Option<Sharding>> {
+    let (number, count): (Option<u32>, Option<u32>) = (row.get("shard")?, row.get("shards")?);
+    let Some(count) = count else { return Ok(None) };
+    let wrong = |number: u32| {
+        let column = row.as_ref().column_index("shards").unwrap_or_default();
+        rusqlite::Error::IntegralValueOutOfRange(column, number.into())
+    };
+    let Some(of) = identity::uuid(row, "whole")? else {
+        let whole = Shard::new(1, count).map(|_| Sharding::Whole { count });
+        return whole.map(Some).ok_or_else(|| wrong(count));
+    };
+    let shard = Shard::new(number.unwrap_or_default(), count).ok_or_else(|| wrong(count))?;
+    Ok(Some(Sharding::Shard { of, shard }))
+}
+
+/// The longest name of a plan or a group. A plan's own rule is 64 letters, digits and hyphens; a few more may have been
+/// meant once.
+const NAME_MAX: usize = 128;
+
 /// The name of a run's plan, which becomes a part of files' names.
 pub(crate) fn plan_name(row: &Row) -> rusqlite::Result<String> {
-    // A plan's own rule is 64 letters, digits and hyphens; a few more may have been meant once.
-    const LONGEST: usize = 128;
     let (column, name) = (row.as_ref().column_index("plan")?, row.get::<_, String>("plan")?);
-    if name.len() > LONGEST || name.contains(|c: char| c == '/' || c.is_control()) {
+    if name.len() > NAME_MAX || name.contains(|c: char| c == '/' || c.is_control()) {
         let words = "the name of a plan is short and holds no `/`".into();
+        return Err(rusqlite::Error::FromSqlConversionFailure(column, Type::Text, words));
+    }
+    Ok(name)
+}
+
+/// The name of a run's group.
+pub(crate) fn group_name(row: &Row) -> rusqlite::Result<Option<String>> {
+    let (column, name) = (row.as_ref().column_index("group_name")?, row.get::<_, Option<String>>("group_name")?);
+    if name.as_ref().is_some_and(|name| name.len() > NAME_MAX || name.contains(char::is_control)) {
+        let words = "the name of a group is one line of at most 128 bytes".into();
         return Err(rusqlite::Error::FromSqlConversionFailure(column, Type::Text, words));
     }
     Ok(name)

@@ -8,13 +8,13 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::StoreError;
 use crate::error::Cause;
+use crate::{StoreError, identity};
 
 /// Marks the file as this program's ("assa" in ASCII).
 pub(crate) const APPLICATION: i64 = 0x6173_7361;
 /// The version of `schema.sql`.
-pub(crate) const SCHEMA: i64 = 13;
+pub(crate) const SCHEMA: i64 = 14;
 /// What is made.
 const TABLES: &str = include_str!("schema.sql");
 /// What a store of the first version lacks: flushes were not counted.
@@ -54,8 +54,14 @@ const FROM_ELEVENTH: &str = "CREATE TABLE baseline (name TEXT NOT NULL PRIMARY K
 const FROM_TWELFTH: &str = "CREATE TABLE annotation (
     run INTEGER NOT NULL REFERENCES run (id), kind TEXT NOT NULL CHECK (kind IN ('tag', 'note', 'price')),
     text TEXT NOT NULL, UNIQUE (run, kind, text));";
+/// What a store of the thirteenth version lacks: a run was known by its number in its store alone.
+const FROM_THIRTEENTH: &str = "ALTER TABLE run ADD COLUMN uuid TEXT; ALTER TABLE run ADD COLUMN group_name TEXT;
+    ALTER TABLE run ADD COLUMN whole TEXT; ALTER TABLE run ADD COLUMN shard INTEGER;
+    ALTER TABLE run ADD COLUMN shards INTEGER;
+    CREATE UNIQUE INDEX run_identified ON run (uuid); CREATE INDEX run_grouped ON run (group_name);
+    CREATE INDEX run_joined ON run (whole, shard);";
 /// What the stores of the first version lack, then those of the second, and so on.
-const STEPS: [&str; 12] = [
+const STEPS: [&str; 13] = [
     FROM_FIRST,
     FROM_SECOND,
     FROM_THIRD,
@@ -68,6 +74,7 @@ const STEPS: [&str; 12] = [
     FROM_TENTH,
     FROM_ELEVENTH,
     FROM_TWELFTH,
+    FROM_THIRTEENTH,
 ];
 
 /// Makes the tables in an empty database.
@@ -89,6 +96,7 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection) -> Result<(), Cause>
             transaction.pragma_update(None, "user_version", earlier + 1)?;
         }
     }
+    identity::complete(&transaction)?;
     Ok(transaction.commit()?)
 }
 
@@ -168,7 +176,10 @@ fn statements(text: &str) -> impl Iterator<Item = SchemaObject<'_>> {
     starts.filter_map(|at| {
         let rest = &text[at..];
         let mut words = rest.split_whitespace();
-        let (verb, _, name) = (words.next()?, words.next()?, words.next()?);
+        let (verb, kind, mut name) = (words.next()?, words.next()?, words.next()?);
+        if kind == "UNIQUE" {
+            name = words.next()?;
+        }
         if verb == "ALTER" {
             let (_, definition) = rest.split(';').next()?.split_once(" COLUMN ")?;
             return Some(SchemaObject::Column { table: name, definition: one_line(definition) });
@@ -238,7 +249,9 @@ mod tests {
     fn what_each_version_lacks_stands_in_the_newest() {
         assert_eq!(wanted(1).keys().copied().collect::<Vec<_>>(), ["finding", "measurement", "run"]);
         let newest = wanted(SCHEMA);
-        let all = ["annotation", "baseline", "finding", "health", "measurement", "run", "run_listed", "trial"];
+        let tables = ["annotation", "baseline", "finding", "health", "measurement", "run"];
+        let indices = ["run_grouped", "run_identified", "run_joined", "run_listed"];
+        let all = [&tables[..], &indices[..], &["trial"]].concat();
         assert_eq!(newest.keys().copied().collect::<Vec<_>>(), all);
         assert!(newest["run"].1.contains("course TEXT") && !wanted(9)["run"].1.contains("course TEXT"));
         assert!(newest["run"].1.contains("state TEXT NOT NULL CHECK (state IN ('running', 'complete', 'failed'))"));

@@ -28,11 +28,24 @@ CREATE TABLE run (
     -- How much of the target is used; null in stores of before version 11.
     capacity_bytes  INTEGER,
     -- A simulated drive as it was when the run began, as JSON of `lab::DriveRecord`; null for real targets.
-    drive           TEXT
+    drive           TEXT,
+    -- What the run is in every store that has it.
+    uuid            TEXT,
+    -- What the runs that one command started have in common; null where it started one.
+    group_name      TEXT,
+    -- Of a shard: the UUID of the run that it is a part of, and which part it is, from 1.
+    whole           TEXT,
+    shard           INTEGER,
+    -- How many parts there are: of a shard, and of the run that is made of shards and has no measurements of its own.
+    shards          INTEGER
 );
 
 -- All that a list of runs shows, so that none of the long texts between has to be read past.
 CREATE INDEX run_listed ON run (id, plan, quick, target, target_identity, state, started_ms, finished_ms);
+
+CREATE UNIQUE INDEX run_identified ON run (uuid);
+CREATE INDEX run_grouped ON run (group_name);
+CREATE INDEX run_joined ON run (whole, shard);
 
 -- One repeat of one cell of one step.
 CREATE TABLE measurement (

@@ -114,7 +114,7 @@ pub fn measure(
     let size = names.iter().map(|(_, size)| *size).sum::<Option<Bytes>>();
     let annotations = asked.annotations.clone();
     let undertaking =
-        RunRequest { checked, seed, repeats: None, size, direct, metrics: None, live: false, annotations };
+        RunRequest { checked, seed, repeats: None, size, direct, metrics: None, live: false, annotations, group: None };
     let store = Mutex::new(store);
     let record = undertaking.begin(&store, &opened)?;
     let run = record.id();

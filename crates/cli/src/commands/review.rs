@@ -205,8 +205,17 @@ fn begin(arguments: &Arguments) -> Result<(OpenedTarget, RunRequest), Failure> {
     let (size, direct) = (arguments.real.size, arguments.real.is_direct());
     let annotations = arguments.annotations.on(Annotations::default());
     let seed = Seed::new(arguments.seed);
-    let undertaking =
-        RunRequest { checked, seed, repeats: arguments.repeats, size, direct, metrics: None, live: false, annotations };
+    let undertaking = RunRequest {
+        checked,
+        seed,
+        repeats: arguments.repeats,
+        size,
+        direct,
+        metrics: None,
+        live: false,
+        annotations,
+        group: None,
+    };
     Ok((opened, undertaking))
 }
 
@@ -258,7 +267,8 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
     opened.ready(&plan, arguments.speed)?;
     let (seed, repeats, size, direct) = (run.seed, run.repeats, run.size, run.direct);
     let annotations = arguments.annotations.on(run.annotations.clone());
-    let undertaking = RunRequest { checked, seed, repeats, size, direct, metrics: None, live: false, annotations };
+    let undertaking =
+        RunRequest { checked, seed, repeats, size, direct, metrics: None, live: false, annotations, group: None };
     Ok((run, opened, undertaking))
 }
 

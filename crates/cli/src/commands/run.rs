@@ -148,6 +148,7 @@ fn measure(arguments: &Arguments, store: Store) -> Result<Printed, Failure> {
         direct: access.is_direct(),
         metrics: None,
         annotations: arguments.annotations.on(Annotations::default()),
+        group: None,
         live: false,
     };
     let store = Mutex::new(store);

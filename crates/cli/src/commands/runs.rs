@@ -18,7 +18,7 @@ use crate::terminal::{line, notice, say, width};
 /// What was asked of `assay runs`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Runs {
-    /// Only runs to which all of it applies: plan=, target=, tag=, host=, serial=, state=; other words stand anywhere in
+    /// Only runs to which all of it applies: plan=, target=, tag=, group=, host=, serial=, state=; other words stand anywhere in
     /// plan, target or model
     #[arg(long, value_name = "KEY=VALUE...", value_parser = run_filter::read)]
     filter: Option<Filter>,
@@ -78,10 +78,10 @@ pub fn list(store: &Store, arguments: &Runs) -> Result<(), Failure> {
     }
     match (runs.is_empty(), &arguments.filter) {
         (true, None) => say("The store has no runs; `assay review` creates the first.\n"),
-        (true, Some(_)) => {
-            say("No run matches. plan=, target=, tag=, host= and serial= want the whole name; a word alone is found \
-             anywhere in plan, target and model.\n")
-        }
+        (true, Some(_)) => say(
+            "No run matches. plan=, target=, tag=, group=, host= and serial= want the whole name; a word alone is found \
+             anywhere in plan, target and model.\n",
+        ),
         (false, _) => say(&format!("{}\n", table(store, &runs).trim_fmt())),
     }
 }

@@ -42,6 +42,8 @@ fn place(runs: &[[f64; 2]], repeats: u32) -> Place {
             commit: String::new(),
             environment: "{}".to_owned(),
             annotations: store::Annotations::default(),
+            group: None,
+            shard: None,
         };
         let run = store.begin(&new).unwrap();
         for (fs, rate) in ["fs=ext4", "fs=xfs"].into_iter().zip(rates) {

@@ -97,6 +97,9 @@ mod tests {
             commit: "0123456789abcdef".to_owned(),
             environment: "{}".to_owned(),
             annotations: Annotations::default(),
+            uuid: measurement::Uuid::nil(),
+            group: None,
+            sharding: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use block::Price;
 use host::Environment;
-use measurement::{Run, RunId, RunNote, RunTag};
+use measurement::{Run, RunId, RunNote, RunTag, Sharding};
 use serde::Serialize;
 
 /// A run without its figures: an entry of a list, and the head of its own document.
@@ -11,6 +11,16 @@ pub struct RunDocument<'a> {
     run: RunId,
     /// What tells it from runs of other stores.
     short_id: String,
+    /// What it is in every store that has it.
+    uuid: String,
+    /// What the runs that one command started have in common; null where it started one.
+    group: Option<&'a str>,
+    /// Of a shard, the UUID of the run that it is a part of; else null.
+    whole: Option<String>,
+    /// Which part it is, from 1; null where it is none.
+    shard: Option<u32>,
+    /// How many parts the run has; null where it was carried out as one.
+    shards: Option<u32>,
     plan: &'a str,
     quick: bool,
     simulated_lengths: bool,
@@ -36,9 +46,19 @@ pub struct RunDocument<'a> {
 impl<'a> From<&'a Run> for RunDocument<'a> {
     fn from(run: &'a Run) -> Self {
         let place: Environment = serde_json::from_str(&run.environment).unwrap_or_default();
+        let (whole, shard, shards) = match run.sharding {
+            None => (None, None, None),
+            Some(Sharding::Whole { count }) => (None, None, Some(count)),
+            Some(Sharding::Shard { of, shard }) => (Some(of.to_string()), Some(shard.number()), Some(shard.count())),
+        };
         Self {
             run: run.id,
             short_id: run.short_id(),
+            uuid: run.uuid.to_string(),
+            group: run.group.as_deref(),
+            whole,
+            shard,
+            shards,
             plan: &run.plan,
             quick: run.quick,
             simulated_lengths: run.simulated,

@@ -81,6 +81,7 @@ impl List {
             ("target", filter.target.as_deref()),
             ("plan", filter.plan.as_deref()),
             ("state", state),
+            ("group", filter.group.as_deref()),
             ("tag", filter.tag.as_deref()),
             ("host", filter.host.as_deref()),
             ("serial", filter.serial.as_deref()),

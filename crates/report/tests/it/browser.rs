@@ -144,6 +144,8 @@ fn every_step_of_a_review_of_the_x25_m_has_a_visible_chart_and_no_script_fails()
             commit: String::new(),
             environment: serde_json::to_string(&Environment::of_host()).expect("it serialises"),
             annotations: store::Annotations::default(),
+            group: None,
+            shard: None,
         })
         .expect("the run can be entered");
     let drive = Preset::find("x25-m").expect("the drive is built in");

@@ -52,6 +52,8 @@ static STORE: LazyLock<Vec<u8>> = LazyLock::new(|| {
             commit: String::new(),
             environment: serde_json::to_string(&Environment::of_host()).unwrap(),
             annotations: store::Annotations::default(),
+            group: None,
+            shard: None,
         };
         let run = store.begin(&new).unwrap();
         let shared = Mutex::new(store);

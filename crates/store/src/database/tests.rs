@@ -32,6 +32,8 @@ fn run() -> NewRun {
         commit: String::new(),
         environment: "{}".into(),
         annotations: measurement::Annotations::default(),
+        group: None,
+        shard: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::support::{measurement, new_run};
-use assay_store::{Counted, Filter, NewRun, RunId, RunState, Store};
+use assay_store::{Counted, Filter, NewRun, RunId, RunState, Sharding, Store};
 use rusqlite::Connection;
 
 fn place() -> (tempfile::TempDir, PathBuf, Store) {
@@ -66,6 +66,57 @@ fn a_page_of_the_list_reads_no_plan_and_sorts_nothing() {
         )
         .unwrap();
     assert_eq!(plan, "SCAN run USING COVERING INDEX run_listed");
+}
+
+#[test]
+fn every_run_has_a_uuid_of_its_own_and_those_of_a_group_and_of_a_whole_are_found_together() {
+    let (_folder, path, mut store) = place();
+    let shard = |group: &str, shard: &str| NewRun {
+        group: Some(group.into()),
+        shard: Some(shard.parse().unwrap()),
+        ..new_run()
+    };
+    for run in [new_run(), shard("fleet", "1/4"), shard("fleet", "2/4"), shard("fleet", "2/8"), shard("other", "1/4")] {
+        store.begin(&run).unwrap();
+    }
+    drop(store);
+    let store = Store::open(&path).unwrap();
+    let runs = store.runs().unwrap();
+    let uuids: std::collections::HashSet<_> = runs.iter().map(|run| run.uuid).collect();
+    assert_eq!((uuids.len(), runs[0].uuid.get_version_num()), (5, 4));
+    assert_eq!((&runs[0].group, runs[0].sharding), (&None, None));
+    let whole = |number: usize| match runs[number - 1].sharding {
+        Some(Sharding::Shard { of, shard }) => (of, shard.to_string()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((whole(2).1.as_str(), whole(4).1.as_str()), ("1/4", "2/8"));
+    assert_eq!(whole(2).0, whole(3).0, "shards of one run");
+    assert!(whole(2).0 != whole(4).0 && whole(2).0 != whole(5).0, "another count and another group are another run");
+    let fleet = Filter { group: Some("fleet".into()), ..Filter::default() };
+    assert_eq!(numbers(&store, &fleet), [4, 3, 2]);
+    let groups = store.listed(&Filter::default(), 0, 9).unwrap();
+    assert_eq!(groups.iter().map(|run| run.group.as_deref()).collect::<Vec<_>>()[3..], [Some("fleet"), None]);
+}
+
+#[test]
+fn what_a_row_says_of_its_identity_is_held_against_what_can_be() {
+    for (wrong, words) in [
+        ("uuid = 'x'", "UUID"),
+        ("uuid = printf('%.*c', 5000, 'x')", "uuid"),
+        ("whole = '1'", "uuid"),
+        ("group_name = 'a' || char(10)", "the name of a group"),
+        ("group_name = printf('%.*c', 5000, 'x')", "the name of a group"),
+        ("shard = 9", "out of range"),
+        ("shards = -1", "out of range"),
+        ("shards = 0", "out of range"),
+        ("shards = 70000", "out of range"),
+    ] {
+        let (_folder, path, mut store) = place();
+        store.begin(&NewRun { shard: Some("1/4".parse().unwrap()), ..new_run() }).unwrap();
+        Connection::open(&path).unwrap().execute_batch(&format!("UPDATE run SET {wrong}")).unwrap();
+        let said = store.runs().unwrap_err().to_string();
+        assert!(said.to_lowercase().contains(&words.to_lowercase()), "{wrong}: {said}");
+    }
 }
 
 #[test]

@@ -115,7 +115,9 @@ fn flushes_come_back_and_a_store_from_before_they_were_counted_takes_them() {
          ALTER TABLE measurement DROP COLUMN verified; ALTER TABLE measurement DROP COLUMN energy;
          DROP TABLE health; DROP TABLE trial; DROP INDEX run_listed;
          ALTER TABLE run DROP COLUMN course; ALTER TABLE run DROP COLUMN capacity_bytes;
-         ALTER TABLE run DROP COLUMN drive; DROP TABLE baseline; DROP TABLE annotation; PRAGMA user_version = 1",
+         ALTER TABLE run DROP COLUMN drive; DROP TABLE baseline; DROP TABLE annotation; DROP INDEX run_identified; DROP INDEX run_grouped;
+         DROP INDEX run_joined; ALTER TABLE run DROP COLUMN uuid; ALTER TABLE run DROP COLUMN group_name;
+         ALTER TABLE run DROP COLUMN whole; ALTER TABLE run DROP COLUMN shard; ALTER TABLE run DROP COLUMN shards; PRAGMA user_version = 1",
     );
     let mut flushed = measurement(7, 1);
     flushed.record(Op::Flush, Bytes::ZERO, Nanos::from_millis(1), Nanos::from_micros(700));
@@ -133,7 +135,9 @@ fn what_was_consumed_comes_back_and_a_store_from_before_it_was_metered_is_read()
     place.tamper(
         "ALTER TABLE measurement DROP COLUMN energy; DROP TABLE health; DROP TABLE trial; DROP INDEX run_listed;
          ALTER TABLE run DROP COLUMN course; ALTER TABLE run DROP COLUMN capacity_bytes;
-         ALTER TABLE run DROP COLUMN drive; DROP TABLE baseline; DROP TABLE annotation; PRAGMA user_version = 5",
+         ALTER TABLE run DROP COLUMN drive; DROP TABLE baseline; DROP TABLE annotation; DROP INDEX run_identified; DROP INDEX run_grouped;
+         DROP INDEX run_joined; ALTER TABLE run DROP COLUMN uuid; ALTER TABLE run DROP COLUMN group_name;
+         ALTER TABLE run DROP COLUMN whole; ALTER TABLE run DROP COLUMN shard; ALTER TABLE run DROP COLUMN shards; PRAGMA user_version = 5",
     );
     let doubts = vec!["It fell silent.".to_owned()];
     let unknown = Consumption { meter: "FLUKE 8846A".into(), doubts, ..Consumption::default() };
@@ -412,9 +416,9 @@ fn what_is_no_store_is_refused_and_left_as_it_was() {
 fn a_newer_store_is_refused_and_left_as_it_was() {
     let place = StoreFolder::new();
     drop(place.store());
-    place.tamper("PRAGMA user_version = 14");
+    place.tamper("PRAGMA user_version = 15");
     let before = std::fs::read(place.path()).unwrap();
-    assert!(refusal(&place.path()).contains("written by a newer assay (schema 14, this one knows 13); update assay"));
+    assert!(refusal(&place.path()).contains("written by a newer assay (schema 15, this one knows 14); update assay"));
     assert_eq!(std::fs::read(place.path()).unwrap(), before);
 }
 

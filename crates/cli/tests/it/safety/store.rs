@@ -121,7 +121,9 @@ fn who_only_asks_changes_no_byte_of_a_store_of_any_version() {
     let place = place();
     tamper(
         &place,
-        "DROP INDEX run_listed; ALTER TABLE run DROP COLUMN course; ALTER TABLE run DROP COLUMN capacity_bytes; ALTER TABLE run DROP COLUMN drive; DROP TABLE baseline; DROP TABLE annotation; PRAGMA user_version = 8",
+        "DROP INDEX run_listed; ALTER TABLE run DROP COLUMN course; ALTER TABLE run DROP COLUMN capacity_bytes; ALTER TABLE run DROP COLUMN drive; DROP TABLE baseline; DROP TABLE annotation; DROP INDEX run_identified; DROP INDEX run_grouped; DROP INDEX run_joined; \
+         ALTER TABLE run DROP COLUMN uuid; ALTER TABLE run DROP COLUMN group_name; ALTER TABLE run DROP COLUMN whole; \
+         ALTER TABLE run DROP COLUMN shard; ALTER TABLE run DROP COLUMN shards; PRAGMA user_version = 8",
     );
     let before = fs::read(place.store()).unwrap();
     assert!(place.succeeds(&["runs"]).contains("sim:x25-m"));

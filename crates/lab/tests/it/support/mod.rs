@@ -26,6 +26,8 @@ pub fn begin(store: &mut Store, plan: &Plan, target: &str, size: Option<Bytes>) 
             commit: String::new(),
             environment: "{}".to_owned(),
             annotations: store::Annotations::default(),
+            group: None,
+            shard: None,
         })
         .unwrap()
 }

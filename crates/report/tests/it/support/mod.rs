@@ -311,6 +311,9 @@ fn run(plan: &Plan) -> Run {
             r#"{"host":{"name":"bench","memory":8589934592,"cpus":2,"cpu_model":"Example <CPU>"},"kernel":"6.12"}"#
                 .to_owned(),
         annotations: measurement::Annotations::default(),
+        uuid: measurement::Uuid::nil(),
+        group: None,
+        sharding: None,
     }
 }
 

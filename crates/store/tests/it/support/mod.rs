@@ -27,6 +27,8 @@ pub fn new_run() -> NewRun {
         commit: "abc1234".into(),
         environment: "{\"kernel\":\"6.1\"}".into(),
         annotations: measurement::Annotations::default(),
+        group: None,
+        shard: None,
     }
 }
 
