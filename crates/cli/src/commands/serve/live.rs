@@ -100,6 +100,9 @@ mod tests {
             commit: String::new(),
             environment: "{}".to_owned(),
             annotations: store::Annotations::default(),
+            uuid: store::Uuid::nil(),
+            group: None,
+            sharding: None,
         }
     }
 
