@@ -182,7 +182,6 @@ mod tests {
             ("\"x25-m\"", "7", "it names a drive, a class, or a list of them"),
             ("\"x25-m\"", "\"raptor-150\"\nkind = \"flash\"", "it is a drive of kind `disk`"),
             ("source = \"half of them\"\n", "", "[geometry] of the file changes it without a source"),
-            ("channels = 5", "chanels = 5", "unknown field `chanels`"),
             ("channels = 5", "channels = 0", "each is 1 to 1,024"),
         ] {
             assert!(SIBLING.contains(from), "{from}");

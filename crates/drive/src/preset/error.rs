@@ -22,6 +22,9 @@ pub enum PresetError {
     /// The file is not a drive.
     #[error("the drive's file cannot be read: {0}")]
     Text(#[from] toml::de::Error),
+    /// Words or fields of the file are wrong: each with its line.
+    #[error("{}", several(.0))]
+    Mistakes(Vec<String>),
     /// A base that the file names is none, or cannot be its base.
     #[error("the drive's file cannot be based on `{base}`: {why}")]
     Base {
@@ -66,6 +69,14 @@ pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clo
         name: name.to_owned(),
         nearest: nearest(name, known.clone()).map(str::to_owned),
         known: known.collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// One mistake in a sentence, several in a list.
+fn several(mistakes: &[String]) -> String {
+    match mistakes {
+        [one] => format!("the drive's file cannot be read: {one}"),
+        all => format!("the drive's file has {} mistakes:\n  {}", all.len(), all.join("\n  ")),
     }
 }
 

@@ -7,6 +7,7 @@ mod error;
 pub(crate) mod fields;
 mod host;
 pub(crate) mod link;
+mod mistakes;
 mod name;
 pub(crate) mod power;
 mod price;
@@ -77,7 +78,7 @@ struct Head {
     kind: PresetKind,
 }
 
-#[derive(Deserialize)]
+#[derive(PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum PresetKind {
     Flash,
@@ -121,6 +122,10 @@ impl Preset {
     /// # Errors
     /// If it is not TOML, lacks a field, has one that is not known, its base is none, or its numbers make no drive.
     pub fn parse(text: &str) -> Result<Self, PresetError> {
+        Self::read(text).map_err(|error| mistakes::all(text).unwrap_or(error))
+    }
+
+    fn read(text: &str) -> Result<Self, PresetError> {
         let preset = match base::resolved(text)? {
             Some(whole) => Self::parse_whole(&whole).map_err(base::refused),
             None => Self::parse_whole(text),
