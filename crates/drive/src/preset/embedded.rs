@@ -81,6 +81,7 @@ pub const EMBEDDED: &[(&str, &str)] = embed![
 pub const CLASSES: &[(&str, &str)] = embed![
     "drives/class" / "cells-mlc",
     "drives/class" / "cells-tlc",
+    "drives/class" / "firmware",
     "drives/class" / "nand-imft-20nm-mlc",
     "drives/class" / "nand-imft-25nm-mlc",
     "drives/class" / "nand-imft-64l-tlc",

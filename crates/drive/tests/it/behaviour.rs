@@ -59,12 +59,18 @@ length_deviation = "20%"
 
 /// A TLC drive of 2 GB with these tables beside.
 fn preset(tables: &[&str]) -> Preset {
-    let plain = Preset::find("p4500-1tb").unwrap().text;
+    let whole = Preset::find("p4500-1tb").unwrap().text;
+    let own =
+        |part: &&str| !["variation]", "suspend]", "errors]", "journal]"].iter().any(|table| part.starts_with(table));
+    let plain = whole.split("\n[").filter(own).collect::<Vec<_>>().join("\n[");
     let with = |text: String, from: &str, to: &str| {
         assert!(text.contains(from), "{from}");
         text.replacen(from, to, 1)
     };
-    let text = with(plain, "[nand]\n", "[nand]\nread_by_page = [\"75%\", \"95%\", \"130%\"]\n");
+    let text =
+        with(plain, "read_by_page = [\"86%\", \"128%\", \"86%\"]", "read_by_page = [\"75%\", \"95%\", \"130%\"]");
+    let text = with(text, "jitter = \"10%\"\n", "");
+    let text = with(text, "serves_reads = true\n", "");
     Preset::parse(&format!("{text}{}", tables.concat()))
         .unwrap()
         .changed(

@@ -165,7 +165,7 @@ fn a_drive_that_lost_its_power_looks_its_map_up_anew() {
 /// protection always the command.
 #[test]
 fn a_flush_takes_what_a_power_cut_would_lose() {
-    let changes = "?jitter=0%&light_after=10h&deep_after=20h";
+    let changes = "?jitter=0%&dies=0%&blocks=0%&word_lines=0%&programs=0%&light_after=10h&deep_after=20h";
     let mut client = drive(&format!("990-pro{changes}"));
     let spec = *client.spec();
     let bare = spec.command + spec.link.command;
