@@ -263,7 +263,7 @@ struct RunFacts<'a> {
 fn in_formats(facts: &RunFacts, reported: &[Reported], formats: &[FioFormat], is_first: bool) -> String {
     let jobs: Vec<FioJob> = reported
         .iter()
-        .map(|Reported { job, group, members, measurement }| FioJob {
+        .map(|Reported { job, last, group, members, measurement }| FioJob {
             single: Single {
                 name: job.fio_name(),
                 target: &job.file,
@@ -277,8 +277,8 @@ fn in_formats(facts: &RunFacts, reported: &[Reported], formats: &[FioFormat], is
             group: *group,
             members: *members,
             description: job.about.as_deref(),
-            options: Some(options(job)),
-            percentiles: job.percentiles(),
+            options: Some(options(last)),
+            percentiles: last.percentiles(),
         })
         .collect();
     if jobs.is_empty() {
@@ -302,6 +302,8 @@ fn options(job: &ImportedJob) -> Vec<(&'static str, String)> {
 /// A job with figures of its own, which may be those of others too.
 struct Reported<'a> {
     job: &'a ImportedJob,
+    /// The last of those others, whose options fio gives for all.
+    last: &'a ImportedJob,
     group: usize,
     members: u32,
     measurement: Cow<'a, Measurement>,
@@ -316,10 +318,11 @@ fn reported<'a>(import: &'a Import, mut measured: impl Iterator<Item = &'a Measu
             let members = job.workload.workers;
             match all.last_mut() {
                 Some(last) if last.group == group && last.job.is_reported_by_group() && job.is_reported_by_group() => {
+                    last.last = job;
                     last.members += members;
                     last.measurement.to_mut().merge(measurement);
                 }
-                _ => all.push(Reported { job, group, members, measurement: Cow::Borrowed(measurement) }),
+                _ => all.push(Reported { job, last: job, group, members, measurement: Cow::Borrowed(measurement) }),
             }
         }
     }

@@ -16,6 +16,11 @@ const DEVIATIONS: f64 = 5.0;
 
 /// What differs, a line each.
 pub fn differences(text: &JobText, theirs: &Ran, ours: &Ran) -> Vec<String> {
+    // fio ends well where a job finds no place for its first request; assay says so.
+    let is_empty = |section: &Section| theirs.logs[&section.name].is_empty();
+    if theirs.is_endless || (theirs.is_done && !ours.is_done && text.sections.iter().any(is_empty)) {
+        return Vec::new();
+    }
     if theirs.is_done != ours.is_done {
         let first =
             |ran: &Ran| ran.stderr.lines().filter(|line| line.contains("err")).collect::<Vec<_>>().join("\n   ");
@@ -89,10 +94,7 @@ impl<'a> ComparedJob<'a> {
     }
 
     fn compare(&self, found: &mut Vec<String>) {
-        // Where assay says what differs, fio may also do nothing.
-        if !(self.is_loose && self.theirs.is_empty()) {
-            self.bounds(found);
-        }
+        self.bounds(found);
         if self.is_loose {
             return;
         }
@@ -128,7 +130,9 @@ impl<'a> ComparedJob<'a> {
         };
         let (theirs, ours) = (reach(self.theirs), reach(self.ours));
         let names = |reach: &BTreeMap<String, (u64, u64)>| reach.keys().cloned().collect::<Vec<_>>().join(" ");
-        if theirs.keys().ne(ours.keys()) {
+        // Where assay says what differs, a clone of fio's may also do nothing.
+        let is_same = theirs.keys().eq(ours.keys()) || (self.is_loose && theirs.keys().all(|file| ours.contains_key(file)));
+        if !is_same {
             found.push(format!("fio uses {}, assay {}", names(&theirs), names(&ours)));
         }
     }
@@ -153,10 +157,19 @@ impl<'a> ComparedJob<'a> {
         if self.clones() > 1 {
             return;
         }
-        let ends = if self.lacks_end { 1 } else { 0 };
-        let slack = if self.has_one_size() && !self.is_mixed() { 0 } else { 1 + count(self.theirs) / 4 };
-        if count(self.theirs).saturating_sub(ends).abs_diff(count(self.ours)) > slack {
-            found.push(format!("fio flushes {} times, assay {}", count(self.theirs), count(self.ours)));
+        let passes = passes(self.theirs);
+        let ends = if self.lacks_end { passes } else { 0 };
+        let is_drawn = !self.has_one_size() || self.is_mixed();
+        let drawn = if is_drawn { 1 + count(self.theirs) / 4 } else { 0 };
+        // At the start of a pass fio flushes again, and it loses flushes that fall due while a queue first fills.
+        // Source: fio 3.33, `io_u.c`, `get_rw_ddir`; `libfio.c`, `reset_io_counters`; `engines/libaio.c`, `fio_libaio_queue`.
+        let again = passes - 1;
+        let every = self.section.number("fsync", 0).max(self.section.number("fdatasync", 0));
+        let lost = if every > 0 { (self.section.number("iodepth", 1) / every + 1) * passes } else { 0 };
+        let lost = if self.section.get("ioengine") == Some("libaio") { lost } else { 0 };
+        let (theirs, ours) = (count(self.theirs), count(self.ours));
+        if theirs > ours + drawn + again + ends || ours > theirs + drawn + lost {
+            found.push(format!("fio flushes {theirs} times, assay {ours}"));
         }
     }
 
@@ -205,7 +218,9 @@ impl<'a> ComparedJob<'a> {
         };
         let (theirs_at, ours_at) = (offsets(theirs), offsets(ours));
         let is_even = self.section.get("random_distribution").is_none_or(|law| law == "random");
-        let has_map = self.section.number("norandommap", 0) == 0 && is_even;
+        // A list of alignments is none of these.
+        let is_aligned = self.section.get("blockalign").is_some();
+        let has_map = self.section.number("norandommap", 0) == 0 && is_even && !is_aligned;
         let most = |counts: &BTreeMap<(String, u64), u64>| counts.values().max().copied().unwrap_or(0);
         if has_map && one_size && self.clones() == 1 && most(&theirs_at) != most(&ours_at) {
             found.push(format!("a place comes up to {} times in fio, {} in assay", most(&theirs_at), most(&ours_at)));

@@ -31,6 +31,8 @@ pub struct Request {
 pub struct Ran {
     /// Whether it was run.
     pub is_done: bool,
+    /// Whether it had to be killed.
+    pub is_endless: bool,
     pub stderr: String,
     /// What each section asked for, in order; of clones those of one file in order.
     pub logs: BTreeMap<String, Vec<Request>>,
@@ -83,11 +85,12 @@ impl<'t> Bench<'t> {
     pub fn fio(&self) -> Ran {
         let folder = self.place.path("fio");
         // A log of each clone, where they would write into one another's.
-        let logs = ["60", "fio", "--write_bw_log=c", "--log_offset=1", "--per_job_logs=1"];
+        let logs = ["--kill-after=1", "60", "fio", "--write_bw_log=c", "--log_offset=1", "--per_job_logs=1"];
         let words = [&logs[..], &self.words, &OUTPUT].concat();
         let said = Command::new("timeout").args(words).current_dir(&folder).output().unwrap();
         let mut ran = Ran {
             is_done: said.status.success(),
+            is_endless: matches!(said.status.code(), Some(124) | None),
             stderr: String::from_utf8_lossy(&said.stderr).into_owned(),
             json: document(&folder.join("out")),
             ..Ran::default()

@@ -87,10 +87,11 @@ fn distribution(reading: &OptionReader, given: &FioOption, towards: FioDirection
     // A center moves what is scattered anyway.
     let list = if law == "zoned" { list } else { list.split(':').next().unwrap_or_default() };
     let is_of_two = |name: &str| reading.option(name).is_some_and(|given| given.text().contains(','));
-    if ["zipf", "pareto", "normal"].contains(&law) && ["bs", "bsrange", "bssplit"].into_iter().any(is_of_two) {
+    let is_apart = ["bs", "bsrange", "bssplit"].into_iter().any(is_of_two) || workload.align.is_some();
+    if ["zipf", "pareto", "normal"].contains(&law) && is_apart {
         reading.tell(given.lost(
-            "all offsets lie in the range; fio counts places by the smaller size of reads and writes, and ends with the first \
-             beyond the range",
+            "all offsets lie in the range; fio counts places by the smaller size of reads and writes, whatever offsets are \
+             multiples of, and ends with the first beyond the range",
         ));
     }
     // What fio takes where the law stands alone.

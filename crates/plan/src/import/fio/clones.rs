@@ -68,16 +68,13 @@ impl Clones {
                 let given = job.section.option("offset_increment").expect("it is what moves the clones apart");
                 return notices.push(given.bad(format!("clone {clone} would begin beyond 1 EiB; give a smaller one")));
             }
-            one.workload.offset = begin;
-            if let (Some(end), Some(size)) = (job.end, job.workload.size) {
-                one.workload.size = Some(size.min(Bytes::new(end.get().saturating_sub(begin.get()))));
-            }
             one.workload.workers = 1;
+            match one.workload.replay {
+                None => drop(one.lay(begin)),
+                Some(_) => one.workload.offset = begin,
+            }
             // The first waits, and the others begin with it.
             one.stonewall &= clone == 0;
-            let stop = &mut one.workload.stop;
-            stop.bytes = stop.bytes.map(|bytes| Bytes::new(bytes.get() / u64::from(workers)));
-            stop.span = stop.span.map(|percent| percent / workers);
             one.name = format!("{}-{}", job.name, clone + 1);
             if let Some(files) = job.clone_files.as_ref().filter(|_| self == Self::Apart) {
                 one.file = files.replace("$jobnum", &clone.to_string());

@@ -61,9 +61,98 @@ pub(super) fn names(list: &str) -> Vec<String> {
     names
 }
 
-/// How much of its file the job uses.
+/// How much of its file each clone of a job uses, and how much of that it moves.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Extent {
+    /// How long the file is, or will be, where that is told apart from what the job uses.
+    whole: Option<Bytes>,
+    /// What is used; none for the rest of the file.
+    size: Option<FioAmount>,
+    /// What each pass asks for, where it is less than what is used.
+    asked: Option<Bytes>,
+    /// A share of a file is so many of these.
+    least: Bytes,
+    io_size: Option<FioAmount>,
+    loops: u64,
+    /// Whether the job ends by its time alone.
+    is_timed: bool,
+}
+
+impl Extent {
+    /// How much a clone uses that begins here; none where the file's length is not known.
+    fn range(&self, begin: Bytes) -> Option<Bytes> {
+        let rest = self.whole.map(|whole| Bytes::new(whole.get().saturating_sub(begin.get())));
+        match self.size {
+            Some(FioAmount::Bytes(size)) => Some(size),
+            Some(FioAmount::Percent(percent)) => {
+                let part = self.whole.map_or(Bytes::ZERO, |whole| share(whole, percent));
+                Some(part.min(rest.unwrap_or_default()).round_down(self.least))
+            }
+            None => rest,
+        }
+    }
+
+    /// The limit of all passes together, and what each asks for of this range. fio takes a share as a smaller size.
+    fn asked(&self, range: Bytes) -> (Option<Bytes>, Bytes) {
+        let asked = self.asked.unwrap_or(range).min(range);
+        match self.io_size {
+            Some(FioAmount::Bytes(limit)) => (Some(limit), asked),
+            Some(FioAmount::Percent(percent)) => {
+                (None, asked.min(Some(share(range, percent)).filter(|part| *part > Bytes::ZERO).unwrap_or(asked)))
+            }
+            None => (None, asked),
+        }
+    }
+}
+
+impl ImportedJob {
+    /// Sets what one clone that begins at `begin` uses and moves; its passes, where the length is known.
+    pub(super) fn lay(&mut self, begin: Bytes) -> Option<Passes> {
+        let extent = self.extent;
+        self.workload.offset = begin;
+        let range = extent.range(begin);
+        self.length = range.filter(|_| extent.size.is_some() || extent.asked.is_some());
+        let passes = range.map(|range| {
+            let (_, asked) = extent.asked(range);
+            Passes::of(&self.workload, range, extent.whole).asking(asked, &self.workload, self.queues())
+        });
+        let reached = passes.as_ref().map(Passes::reached);
+        self.workload.size = reached.filter(|reached| self.length.is_some() || Some(*reached) < range);
+        let stop = &mut self.workload.stop;
+        (stop.bytes, stop.span) = (None, None);
+        if extent.is_timed {
+            return passes;
+        }
+        let all = |limit: Bytes| Bytes::new(limit.get().saturating_mul(extent.loops)).min(BYTES_MAX);
+        let flushes = self.workload.workers == 1 && self.workload.fsync.max(self.workload.fdatasync) > 0;
+        match (&passes, range, extent.io_size) {
+            (Some(passes), Some(range), _) => {
+                stop.bytes = Some(passes.moved(extent.asked(range).0, extent.loops, flushes));
+            }
+            (_, _, Some(FioAmount::Bytes(limit))) => {
+                stop.bytes = Some(all(limit).round_up(self.workload.block.max(Bytes::new(1))));
+            }
+            (_, _, share) => {
+                let percent = if let Some(FioAmount::Percent(percent)) = share { u64::from(percent) } else { 100 };
+                stop.span = Some(extent.loops.saturating_mul(percent).min(1_000_000) as u32);
+            }
+        }
+        passes
+    }
+
+    /// How much of its file is used by it, counted from its start; none for all of it.
+    pub(super) fn end(&self) -> Option<Bytes> {
+        let used = self.workload.size?.max(self.length.unwrap_or_default());
+        Some(Bytes::new(self.workload.offset.get().saturating_add(used.get())))
+    }
+}
+
+/// How much of its file the job uses, and when it ends: once it has moved its size as often as it loops, unless it goes by time.
 pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJob) -> Option<()> {
-    let whole = world.capacity(&job.file, job.is_typed);
+    let there = world.capacity(&job.file, job.is_typed);
+    let files = u64::from(reading.small("nrfiles").unwrap_or(1).max(1));
+    let made = file_size(reading).map(|each| Bytes::new(each.get().saturating_mul(files)));
+    let whole = made.or(there);
     let is_share = |name: &str| matches!(reading.amount(name), Some(FioAmount::Percent(_)));
     let part = |name: &str| match (reading.amount(name)?, whole, reading.option(name)) {
         (FioAmount::Bytes(bytes), ..) => Some(bytes),
@@ -90,26 +179,10 @@ pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJ
         let given = reading.option("offset_align").and_then(|given| reading.size(given, given.text()));
         job.start_unit = given.filter(|unit| *unit > Bytes::ZERO).unwrap_or(least);
     }
-    job.workload.offset = job.start_of(0);
-    let size = if reading.is_on("fill_device") { None } else { part("size").filter(|&size| size > Bytes::ZERO) };
-    let size = match (size, whole) {
-        (Some(size), Some(whole)) if is_share("size") => {
-            job.end = Some(whole);
-            let rest = Bytes::new(whole.get().saturating_sub(job.workload.offset.get()));
-            Some(size.min(rest).round_down(least))
-        }
-        (size, _) => size,
-    };
-    let files = u64::from(reading.small("nrfiles").unwrap_or(1).max(1));
-    let each = file_size(reading);
-    let files = each.map(|each| Bytes::new(each.get().saturating_mul(files)));
-    job.length = match (size, files) {
-        (Some(size), Some(files)) => Some(size.min(files)),
-        (size, files) => size.or(files),
-    };
-    job.workload.size = job.length;
-    let known = job.length.is_some() || reading.option("filename").is_some() || reading.is_on("fill_device");
-    let known = known || whole.is_some() || reading.option("read_iolog").is_some();
+    let fills = reading.is_on("fill_device");
+    let size = if fills { None } else { part("size").filter(|&size| size > Bytes::ZERO) };
+    let size = size.and_then(|_| reading.amount("size"));
+    let known = size.is_some() || whole.is_some() || fills || ["filename", "read_iolog"].into_iter().any(|name| reading.option(name).is_some());
     if !known && reading.option("size").is_none() {
         let message = format!("the size of job `{}`'s file is not given", job.name);
         reading.tell(Notice {
@@ -122,8 +195,26 @@ pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJ
         });
         return None;
     }
-    end(reading, whole, job);
+    let (size, asked) = match size {
+        // The file is as long as it is told to be, and the job moves its size of that.
+        Some(FioAmount::Bytes(size)) if made.is_some() => (None, Some(size)),
+        size => (size, made),
+    };
+    let io_size = reading.amount("io_size").filter(|amount| match amount {
+        FioAmount::Bytes(bytes) => *bytes > Bytes::ZERO,
+        FioAmount::Percent(percent) => *percent > 0,
+    });
+    let time = job_time(reading);
+    let is_timed = reading.is_on("time_based") && time.is_some();
+    let loops = reading.count("loops").unwrap_or(1).max(1);
+    job.extent = Extent { whole, size, asked, least, io_size, loops, is_timed };
+    end(reading, time, job);
     Some(())
+}
+
+/// After what time the job ends, if it does by time.
+fn job_time(reading: &OptionReader) -> Option<Nanos> {
+    reading.time("runtime", SECOND).filter(|&time| time > Nanos::ZERO)
 }
 
 /// The length of each of the job's files; of a range the largest.
@@ -143,54 +234,35 @@ fn share(whole: Bytes, percent: u32) -> Bytes {
     Bytes::new(u64::try_from(part).unwrap_or(u64::MAX)).min(BYTES_MAX)
 }
 
-/// When the job ends: once it has moved its size as often as it loops, unless it goes by time. `whole` is how long its file is.
-fn end(reading: &OptionReader, whole: Option<Bytes>, job: &mut ImportedJob) {
-    let time = reading.time("runtime", SECOND).filter(|&time| time > Nanos::ZERO);
-    let timed = reading.is_on("time_based");
-    let loops = reading.count("loops").unwrap_or(1).max(1);
+/// When the job ends.
+fn end(reading: &OptionReader, time: Option<Nanos>, job: &mut ImportedJob) {
+    let Extent { io_size, loops, .. } = job.extent;
     if let Some(given) = reading.option("loops").filter(|_| reading.count("loops") == Some(0)) {
         reading.tell(given.lost("the job runs once; fio does nothing if the size is less than the largest block"));
     }
-    let workers = u64::from(job.workload.workers.max(1));
     let requests = reading.count("number_ios").filter(|&count| count > 0);
-    let mut stop = Stop { time, requests: requests.map(|count| count.saturating_mul(loops)), ..Stop::default() };
     if let Some(given) = reading.option("number_ios").filter(|_| requests.is_some() && job.workload.ramp > Nanos::ZERO)
     {
         reading.tell(given.lost("requests within the ramp time count too, in fio only those after it"));
     }
-    if let Some(given) = reading.option("time_based").filter(|_| timed && time.is_none()) {
+    if let Some(given) = reading.option("time_based").filter(|_| reading.is_on("time_based") && time.is_none()) {
         job.natural.push(Natural::of(given, "without `runtime` it changes nothing, in fio neither"));
     }
-    let length =
-        job.length.or(whole.and_then(|whole| whole.get().checked_sub(job.workload.offset.get())).map(Bytes::new));
-    let io_size = match reading.amount("io_size") {
-        Some(FioAmount::Bytes(bytes)) if bytes > Bytes::ZERO => Some(Ok(bytes)),
-        Some(FioAmount::Percent(percent)) if percent > 0 => {
-            Some(length.map(|length| share(length, percent)).ok_or(percent))
-        }
-        _ => None,
-    };
-    let passes = length.map(|length| Passes::of(&job.workload, length, whole));
+    job.workload.stop =
+        Stop { time, requests: requests.map(|count| count.saturating_mul(loops)), ..Stop::default() };
+    let passes = job.lay(job.start_of(0));
     if let Some(passes) = &passes {
-        passes.tell(reading, loops);
-        job.workload.size = job.workload.size.map(|size| size.max(passes.reached));
+        let limit = if let Some(FioAmount::Bytes(limit)) = io_size { Some(limit) } else { None };
+        passes.tell(reading, limit, loops);
     }
-    if !timed || time.is_none() {
-        let moved = match (io_size, passes) {
-            (Some(Err(percent)), _) => Err(percent),
-            (None, None) => Err(100),
-            (io_size, Some(passes)) => Ok(passes.moved(io_size.and_then(Result::ok), loops)),
-            (Some(Ok(limit)), None) => Ok(Bytes::new(limit.get().saturating_mul(loops))
-                .min(BYTES_MAX)
-                .round_up(job.workload.block.max(Bytes::new(1)))),
-        };
-        match moved {
-            Ok(bytes) => stop.bytes = Some(Bytes::new(bytes.get().saturating_mul(workers).min(BYTES_MAX.get()))),
-            Err(percent) => {
-                let percent = workers.saturating_mul(loops).saturating_mul(u64::from(percent));
-                stop.span = Some(percent.min(1_000_000) as u32);
-            }
-        }
+    if let (Some(passes), Some(FioAmount::Percent(percent)), Some(given)) =
+        (&passes, io_size, reading.option("io_size"))
+        && !passes.has_room()
+    {
+        reading.tell(given.bad(format!("{percent} % of the range is less than one request")));
     }
-    job.workload.stop = stop;
+    let workers = u64::from(job.workload.workers.max(1));
+    let stop = &mut job.workload.stop;
+    stop.bytes = stop.bytes.map(|bytes| Bytes::new(bytes.get().saturating_mul(workers).min(BYTES_MAX.get())));
+    stop.span = stop.span.map(|percent| (u64::from(percent).saturating_mul(workers)).min(1_000_000) as u32);
 }

@@ -5,6 +5,7 @@ use workload::{Field, Fio, FioValue, Mark, Pattern, Workload};
 
 use super::super::{Notice, Severity, SourceRange};
 use super::engine::{self, Engine};
+use super::extent::Extent;
 use super::given::{FioOption, FioSection};
 use super::reading::{FioDirection, OptionReader};
 use super::table::{self, Treatment};
@@ -38,8 +39,8 @@ pub struct ImportedJob {
     pub(super) start: Bytes,
     /// Clones begin at multiples of this.
     pub(super) start_unit: Bytes,
-    /// Beyond this no clone reaches; none for as far as its length goes.
-    pub(super) end: Option<Bytes>,
+    /// What its clones use and move, wherever they begin.
+    pub(super) extent: Extent,
     /// How far apart its clones begin, if they do.
     pub increment: Bytes,
     /// How long it waits at the beginning.
@@ -103,6 +104,14 @@ impl ImportedJob {
         let engine = self.section.option("ioengine").map_or("psync", FioOption::text);
         engine::named(engine).is_some_and(|engine| engine.one_at_a_time && matches!(engine.engine, Engine::Same(_)))
             && self.section.option("io_submit_mode").is_none_or(|given| given.text() == "inline")
+    }
+
+    /// Whether its engine queues requests, so that what is asked for counts as it is submitted.
+    ///
+    /// Source: fio 3.33, `backend.c`, `io_queue_event`.
+    pub(super) fn queues(&self) -> bool {
+        let is_inline = self.section.option("io_submit_mode").is_none_or(|given| given.text() == "inline");
+        !self.waits() && is_inline && !self.workload.pattern.trims()
     }
 
     /// Whether its engine sends commands of NVMe.
@@ -237,7 +246,7 @@ fn meaning(
         length: None,
         start: Bytes::ZERO,
         start_unit: Bytes::new(1),
-        end: None,
+        extent: Extent::default(),
         increment: Bytes::ZERO,
         delay: delay(reading),
         stonewall: reading.is_on("stonewall"),

@@ -129,8 +129,7 @@ fn read_in(written: Written, clones: Clones, world: &dyn World) -> Import {
     };
     let waits = !jobs.is_empty() && jobs.iter().all(ImportedJob::waits);
     let commands = !jobs.is_empty() && jobs.iter().all(ImportedJob::commands);
-    let end = |job: &ImportedJob| Some(Bytes::new(job.workload.offset.get().saturating_add(job.workload.size?.get())));
-    let ends: Option<Vec<Bytes>> = jobs.iter().map(end).collect();
+    let ends: Option<Vec<Bytes>> = jobs.iter().map(ImportedJob::end).collect();
     let size = ends.and_then(|ends| ends.into_iter().max());
     let reads = |job: &ImportedJob| !job.workload.pattern.changes_data() || job.workload.pattern.is_mixed();
     let uses_data = jobs.iter().any(|job| reads(job) || job.overwrites);

@@ -88,7 +88,7 @@ fn files(jobs: &[ImportedJob]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for job in jobs {
-        let end = job.workload.size.map(|size| job.workload.offset + size);
+        let end = job.end();
         let is_typed = job.is_typed;
         match places.get(&*job.file) {
             Some(&place) => {

@@ -1,22 +1,25 @@
 //! How much a job moves in one pass over its part of a file, and until it ends.
 //!
-//! fio goes through a file once, until it has moved its size or finds no place for the next request; then it begins again where
-//! its loops or `io_size` ask for more.
+//! fio goes through a file once, until it finds no place for the next request, or, with an engine that queues, has moved its
+//! size; then it begins again where its loops or `io_size` ask for more.
 //!
-//! Source: fio 3.33, `backend.c`, `do_io` and `keep_running`; `io_u.c`, `get_next_seq_offset`; `filesetup.c`, `setup_files`.
+//! Source: fio 3.33, `backend.c`, `do_io`, `io_queue_event` and `keep_running`; `io_u.c`, `get_next_seq_offset`; `filesetup.c`,
+//! `setup_files`.
 
-use block::Bytes;
-use workload::{BYTES_MAX, Workload};
+use block::{Bytes, SECTOR};
+use workload::{BYTES_MAX, Pattern, Workload};
 
 use super::reading::OptionReader;
 
 /// The passes of a job over its part of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passes {
+    /// How much the job asks for in each, which may be less than the part has.
+    asked: Bytes,
     /// How long the part is.
-    pub(super) length: Bytes,
+    length: Bytes,
     /// How far requests reach in it, which is beyond its end where the file goes on and a block is not whole.
-    pub(super) reached: Bytes,
+    reached: Bytes,
     /// What requests are multiples of; one byte where they have several sizes.
     unit: Bytes,
     /// The longest request.
@@ -35,6 +38,10 @@ enum OddOrder {
     Drawn,
     /// The next pass goes on in the middle of the sequence.
     Midway,
+    /// How much a pass moves depends on what is drawn: it ends when either reads or writes come to the end.
+    Mixed,
+    /// A pass that ends with the job's size leaves a part of the range out, which the next does not begin with.
+    Cut,
 }
 
 impl Passes {
@@ -45,7 +52,7 @@ impl Passes {
         let unit = if workload.sizes.is_none() { workload.block.max(Bytes::new(1)) } else { Bytes::new(1) };
         let whole_pass = length.round_up(unit);
         let longest = workload.block_max().min(length);
-        let plain = Self { length, reached: length, unit, longest, pass: whole_pass, odd: None };
+        let plain = Self { asked: length, length, reached: length, unit, longest, pass: whole_pass, odd: None };
         // A request that begins in the part may end behind it, where the file goes on.
         let end = whole.map_or(Bytes::ZERO, |whole| whole).max(workload.offset + length);
         let room = end - workload.offset;
@@ -55,13 +62,32 @@ impl Passes {
         if workload.skip > Bytes::ZERO {
             return plain.with_gaps(workload, room, end);
         }
+        let odd = (workload.pattern == Pattern::ReadWrite).then_some(OddOrder::Mixed);
         if workload.sizes.is_some() || (is_random && !workload.no_repeat) {
-            return plain;
+            return Self { odd, ..plain };
         }
         if is_random || whole_pass > room {
-            return Self { pass: length.round_down(unit), ..plain };
+            return Self { pass: length.round_down(unit), odd, ..plain };
         }
-        Self { reached: whole_pass, ..plain }
+        Self { reached: whole_pass, odd, ..plain }
+    }
+
+    /// The same where each asks for no more than this. Only with an engine that `queues` does fio end a pass by it.
+    pub(super) fn asking(self, asked: Bytes, workload: &Workload, queues: bool) -> Self {
+        let asked = asked.min(self.length);
+        let (pass, is_whole) = (self.pass.min(asked.round_up(self.unit)), asked == self.length);
+        if !queues || (is_whole && workload.pattern != Pattern::ReadWrite) {
+            return Self { asked, ..self };
+        }
+        if workload.pattern.is_random() || workload.pattern.is_mixed() {
+            return Self { asked, odd: Some(OddOrder::Cut), ..self };
+        }
+        if self.odd == Some(OddOrder::Drawn) {
+            return Self { asked, ..self };
+        }
+        let requests = pass.get() / self.unit.get();
+        let gaps = workload.skip.times(requests.saturating_sub(1)).min(BYTES_MAX);
+        Self { asked, pass, reached: pass + gaps, ..self }
     }
 
     /// The same where each request is followed by a gap, in a file that ends at `end` and so `room` behind the start of the part.
@@ -88,8 +114,19 @@ impl Passes {
         Self { odd, ..passed }
     }
 
-    /// Tells what of fio's order is not taken over.
-    pub(super) fn tell(&self, reading: &OptionReader, loops: u64) {
+    /// How far requests reach in the part.
+    pub(super) fn reached(&self) -> Bytes {
+        self.reached
+    }
+
+    /// Whether what is asked for is as much as one request.
+    pub(super) fn has_room(&self) -> bool {
+        self.asked >= self.unit
+    }
+
+    /// Tells what of fio's order is not taken over in so many loops, or until `limit` has been moved.
+    pub(super) fn tell(&self, reading: &OptionReader, limit: Option<Bytes>, loops: u64) {
+        let goes_on = limit.is_some_and(|limit| limit > self.asked);
         let follows = match self.odd {
             Some(OddOrder::Shifted) => {
                 "at the end of the range the sequence begins again at its start, in fio as far behind it"
@@ -97,24 +134,32 @@ impl Passes {
             Some(OddOrder::Drawn) => {
                 "the job ends with its size; in fio when the first request finds no place in the range"
             }
-            Some(OddOrder::Midway) if loops > 1 || reading.option("io_size").is_some() => {
+            Some(OddOrder::Midway) if loops > 1 || goes_on => {
                 "each pass goes on where the one before ended, in fio at the start of the range"
             }
-            Some(OddOrder::Midway) | None => return,
+            Some(OddOrder::Cut) if loops > 1 || goes_on => {
+                "each pass goes on where the one before ended; fio makes the requests of the first pass again"
+            }
+            Some(OddOrder::Mixed) if goes_on => {
+                "a pass moves as much as the range has; in fio it ends when reads or writes come to the end of the range"
+            }
+            _ => return,
         };
         if let Some(given) = reading.option("rw") {
             reading.tell(given.lost(follows));
         }
     }
 
-    /// What is moved in so many loops, until `io_size` has been where that is given.
-    pub(super) fn moved(&self, io_size: Option<Bytes>, loops: u64) -> Bytes {
-        let limit = io_size.unwrap_or(self.length);
+    /// What is moved in so many loops, until `io_size` has been where that is given. With `flushes`, the one that may follow the
+    /// last request is left room for where that request is the last for lack of place, as in fio.
+    pub(super) fn moved(&self, io_size: Option<Bytes>, loops: u64, flushes: bool) -> Bytes {
+        let limit = io_size.unwrap_or(self.asked);
         let all = Bytes::new(limit.get().saturating_mul(loops)).min(BYTES_MAX).round_up(self.unit).max(self.longest);
         let looped = Bytes::new(self.pass.get().saturating_mul(loops)).min(all);
         // More passes follow until no request is left of what is asked for once.
         let left = io_size.and_then(|asked| asked.get().checked_sub(looped.get())?.checked_sub(self.longest.get()));
         let more = left.map_or(0, |left| left / self.pass.get().max(1) + 1);
-        Bytes::new(looped.get().saturating_add(self.pass.get().saturating_mul(more))).min(all)
+        let moved = Bytes::new(looped.get().saturating_add(self.pass.get().saturating_mul(more))).min(all);
+        if flushes && moved < all && self.unit > SECTOR { moved + SECTOR } else { moved }
     }
 }
