@@ -1,7 +1,7 @@
 //! Job files of fio and of Iometer, read with all that they ask of this machine.
 
 use std::io::{IsTerminal, Seek, SeekFrom};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use block::Bytes;
@@ -101,7 +101,9 @@ struct JobFileHost<'r> {
     reading: &'r JobFileOptions,
     /// Where it may name files.
     within: Within,
-    /// How long the target is, where that is known whatever it is called.
+    /// What the command line names as the target of all jobs, whatever they call it.
+    target: Option<&'r str>,
+    /// How long that is, where it is known.
     capacity: Option<Bytes>,
 }
 
@@ -134,6 +136,19 @@ impl World for JobFileHost<'_> {
         };
         self.capacity.or_else(of_its_own)
     }
+
+    fn zone(&self, target: &str, is_typed: bool) -> Option<Bytes> {
+        // A job file names no device.
+        let named = self.target.or(Some(target).filter(|name| is_typed || name.starts_with("sim:")))?;
+        match named.strip_prefix("sim:") {
+            Some(drive) if target::is_of_file(drive) => None,
+            Some(drive) => Some(target::preset(drive).ok()?.zones()?.size),
+            None => {
+                let kind = std::fs::metadata(host::block_path(Path::new(named))).ok()?;
+                host::BlockDevice::find(kind.rdev()).filter(|_| kind.file_type().is_block_device())?.zone()
+            }
+        }
+    }
 }
 
 /// How much a target holds that the command line names; none where that cannot be told.
@@ -164,17 +179,19 @@ pub fn length(path: &Path) -> Option<Bytes> {
 pub fn read(name: &str, reading: &JobFileOptions, capacity: Option<Bytes>) -> Result<Import, Failure> {
     let path = Path::new(name);
     let text = text(path, LENGTH_MAX).map_err(|error| unreadable(name, &error.to_string()))?;
-    let machine = JobFileHost { host: Environment::of_host(), reading, within: reading.within(name), capacity };
+    let machine =
+        JobFileHost { host: Environment::of_host(), reading, within: reading.within(name), target: None, capacity };
     let import = import(path, &text, &reading.section, &machine);
     judge(name, reading.strict.then_some(STRICT), &import.notices, &import.sources, import.refused())?;
     Ok(import)
 }
 
-/// Reads a command line and the job files that it names, which may name other files where each may; else as [`read`].
+/// Reads a command line and the job files that it names, which may name other files where each may; all jobs are on `target`
+/// where the command line has one. Else as [`read`].
 ///
 /// # Errors
 /// As those of [`read`].
-pub fn read_line(line: &CommandLine, reading: &JobFileOptions, capacity: Option<Bytes>) -> Result<Import, Failure> {
+pub fn read_line(line: &CommandLine, reading: &JobFileOptions, target: Option<&str>) -> Result<Import, Failure> {
     let open = |name: &String| {
         let text = text(Path::new(name), LENGTH_MAX).map_err(|error| unreadable(name, &error.to_string()))?;
         Ok(JobFile { path: name.into(), text })
@@ -183,7 +200,8 @@ pub fn read_line(line: &CommandLine, reading: &JobFileOptions, capacity: Option<
     let within = within(line, reading);
     let sections: Vec<String> =
         line.program.iter().filter(|option| option.name == "section").map(|option| option.value.clone()).collect();
-    let machine = JobFileHost { host: Environment::of_host(), reading, within, capacity };
+    let capacity = target.and_then(capacity);
+    let machine = JobFileHost { host: Environment::of_host(), reading, within, target, capacity };
     let import = import_line(line, &files, &sections, &machine);
     judge(&line.name(), reading.strictness(line), &import.notices, &import.sources, import.refused())?;
     Ok(import)

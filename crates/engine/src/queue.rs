@@ -10,8 +10,10 @@ use crate::content::{Content, ContentMark};
 use crate::discard::Discards;
 use crate::entries::CommandEntries;
 use crate::handover::first_granted;
+use crate::ring_setup::{Setup, SetupError};
 use crate::threads::Threads;
-use crate::uring::{Ring, Setup, SetupError, UringCompletion};
+use crate::uring::{Ring, UringCompletion};
+use crate::waker::Waker;
 use crate::{Handover, Job, Method, Observer, SubmissionTimes, Target};
 
 /// One worker's way to the target.
@@ -70,6 +72,16 @@ impl SubmissionQueue<'_> {
             Self::Ring(ring) => ring.submitted_in(tag),
             Self::Commands(ring) => ring.submitted_in(tag),
             Self::Threads(_) | Self::Discards(_) => None,
+        }
+    }
+
+    /// What ends a wait of this queue without a completion; none where nothing can.
+    pub fn waker(&mut self) -> Option<Waker> {
+        match self {
+            Self::Ring(ring) => ring.waker(),
+            Self::Commands(ring) => ring.waker(),
+            Self::Threads(threads) => threads.waker(),
+            Self::Discards(_) => None,
         }
     }
 

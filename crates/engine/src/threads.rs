@@ -18,7 +18,9 @@ use crate::buffers::Buffers;
 use crate::content::{Content, ContentMark};
 use crate::error::errno;
 use crate::part::{Files, Places};
-use crate::uring::{SetupError, TICK, UringCompletion};
+use crate::ring_setup::SetupError;
+use crate::uring::{TICK, UringCompletion};
+use crate::waker::Waker;
 
 /// The most threads of one worker. A queue that is deeper waits for them.
 const THREADS_MAX: u32 = 256;
@@ -29,7 +31,8 @@ const THREADS_MAX: u32 = 256;
 pub(crate) struct Threads {
     own: Option<(Carrier, VecDeque<ThreadRequest>)>,
     waiting: Arc<ThreadQueue>,
-    done: Receiver<ThreadResult>,
+    done: Receiver<Option<ThreadResult>>,
+    sender: Sender<Option<ThreadResult>>,
     /// What is wrong with the data of reads that are completed and not yet asked about.
     damaged: Vec<(Tag, Damage)>,
     threads: Vec<JoinHandle<()>>,
@@ -77,6 +80,7 @@ impl Threads {
             own: None,
             waiting,
             done,
+            sender: sender.clone(),
             damaged: Vec::new(),
             threads: Vec::new(),
             batch,
@@ -120,12 +124,23 @@ impl Threads {
         let before = done.len();
         while done.len() - before < least as usize {
             match self.done.recv_timeout(TICK) {
-                Ok(carried) => self.take(carried, done),
-                Err(RecvTimeoutError::Timeout) => return,
+                Ok(Some(carried)) => self.take(carried, done),
+                Ok(None) | Err(RecvTimeoutError::Timeout) => return,
                 Err(RecvTimeoutError::Disconnected) => unreachable!("the threads end only with the queue"),
             }
         }
         self.take_rest(done, before);
+    }
+
+    /// What ends a wait of this queue without a completion; none where the worker makes each request itself.
+    pub fn waker(&mut self) -> Option<Waker> {
+        let sender = self.sender.clone();
+        self.own.is_none().then(|| {
+            Waker::new(move || {
+                // Nobody waits behind the end of the queue.
+                let _ = sender.send(None);
+            })
+        })
     }
 
     /// Has nobody wait any more for what is in flight, which the device does not answer.
@@ -151,7 +166,7 @@ impl Threads {
         while done.len() - before < most
             && let Ok(carried) = self.done.try_recv()
         {
-            self.take(carried, done);
+            carried.into_iter().for_each(|carried| self.take(carried, done));
         }
     }
 
@@ -161,12 +176,12 @@ impl Threads {
             Some((_, requests)) if requests.is_empty() => thread::sleep(patience),
             Some(_) => self.wait_until_tick(done),
             None => match self.done.recv_timeout(patience) {
-                Ok(first) => {
+                Ok(Some(first)) => {
                     let before = done.len();
                     self.take(first, done);
                     self.take_rest(done, before);
                 }
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+                Ok(None) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             },
         }
     }
@@ -212,9 +227,9 @@ struct Carrier {
 }
 
 impl Carrier {
-    fn work(mut self, waiting: &ThreadQueue, done: &Sender<ThreadResult>) {
+    fn work(mut self, waiting: &ThreadQueue, done: &Sender<Option<ThreadResult>>) {
         while let Some(work) = waiting.take() {
-            if done.send(self.carry_and_check(work)).is_err() {
+            if done.send(Some(self.carry_and_check(work))).is_err() {
                 return;
             }
         }
@@ -339,6 +354,19 @@ mod tests {
         let results: Vec<_> = done.iter().map(|done| done.result).collect();
         assert_eq!(results, [Ok(4096), Ok(4096), Ok(0), Err(Errno::INVAL)], "a pipe cannot be flushed");
         assert_eq!(files.map(|file| file.metadata().unwrap().len()), [8 << 10, 12 << 10]);
+    }
+
+    #[test]
+    fn a_queue_is_woken_without_a_completion() {
+        let (pipe, _end) = std::io::pipe().unwrap();
+        let mut queue = Threads::new(pipe.as_fd(), 2, Bytes::from_kib(4), None, false, Batch::DEFAULT).unwrap();
+        let waker = queue.waker().unwrap();
+        (0..2).for_each(|_| waker.wake());
+        let mut done = Vec::new();
+        assert_eq!(queue.done.try_iter().map(|woken| woken.is_none()).collect::<Vec<_>>(), [true, true]);
+        waker.wake();
+        queue.wait_for(&mut done, Duration::MAX);
+        assert!(done.is_empty(), "the wait would last for ever else");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use block::{Bytes, Nanos, Op, Request, Tag};
-use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue, types};
+use io_uring::{EnterFlags, IoUring, cqueue, opcode, types};
 use rustix::io::Errno;
 use workload::Damage;
 
@@ -18,6 +18,8 @@ use crate::error::errno;
 use crate::nvme::Namespace;
 use crate::part::Files;
 use crate::registration::{ENTER_REGISTERED_RING, register_ring, unregister_ring};
+use crate::ring_setup::{Setup, SetupError, set_up};
+use crate::waker::{WakeEvent, Waker};
 use crate::{Batch, SubmissionTimes};
 
 /// The largest request: one buffer that the kernel takes as registered.
@@ -31,8 +33,8 @@ static TICK_TIME: types::Timespec = types::Timespec::new().sec(TICK.as_secs());
 const TIMED_EACH: u32 = 64;
 /// By what the completion of that is told from those of requests.
 const TICK_DATA: u64 = u64::MAX;
-/// After so many milliseconds without a request the kernel's thread sleeps until it is called.
-const SQTHREAD_IDLE_MS: u32 = 1_000;
+/// The same of the event by which others wake the worker.
+const WAKE_DATA: u64 = u64::MAX - 1;
 
 /// What came of a request.
 #[derive(Clone, Copy, Debug)]
@@ -40,32 +42,6 @@ pub(crate) struct UringCompletion {
     pub tag: Tag,
     /// Bytes moved; zero for a trim.
     pub result: Result<u32, Errno>,
-}
-
-/// Why a ring cannot be had.
-#[derive(Debug)]
-pub(crate) enum SetupError {
-    /// There is not enough memory for the buffers.
-    Memory,
-    /// The kernel refused.
-    Kernel(Errno),
-}
-
-/// What a ring is to be like.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Setup {
-    /// Completions are handled by the thread that waits for them, all at once; since Linux 6.1.
-    pub deferred: bool,
-    /// The worker asks the device for completions.
-    pub hipri: bool,
-    /// A thread of the kernel looks for requests.
-    pub sqthread_poll: bool,
-    /// Flushes leave out the metadata that data does not need.
-    pub data_flushes: bool,
-    /// Each submission is timed, by a call of its own.
-    pub times_each: bool,
-    /// How many requests and completions a call is for.
-    pub batch: Batch,
 }
 
 /// One worker's queue: each tag has a buffer of one block and may have one request in flight.
@@ -94,6 +70,8 @@ pub(crate) struct Ring<'f, E: Entries = FileEntries> {
     fresh: Vec<Tag>,
     /// Whether a tick is to be asked for.
     needs_tick: bool,
+    /// The event by which others wake the worker, if they may, and whether it is to be asked for.
+    wake: Option<(WakeEvent, bool)>,
     /// Whether nobody waits any more for what is in flight.
     is_abandoned: bool,
     entries: E,
@@ -140,8 +118,8 @@ impl<'f, E: Entries> Ring<'f, E> {
     ) -> Result<Self, SetupError> {
         assert!(block <= BLOCK_MAX, "blocks of {block} are longer than the kernel takes");
         let buffers = Buffers::new(depth, block, content).ok_or(SetupError::Memory)?;
-        // One entry more than there are requests, for the tick.
-        let ring = set_up(depth.saturating_add(1), setup).map_err(|error| SetupError::Kernel(errno(&error)))?;
+        // Two entries more than there are requests, for the tick and the event.
+        let ring = set_up(depth.saturating_add(2), setup).map_err(|error| SetupError::Kernel(errno(&error)))?;
         let fds: Vec<RawFd> = fds.iter().map(AsRawFd::as_raw_fd).collect();
         ring.submitter().register_files(&fds).map_err(|error| SetupError::Kernel(errno(&error)))?;
         let slices = buffers.memory.slices(depth, block);
@@ -167,6 +145,7 @@ impl<'f, E: Entries> Ring<'f, E> {
             fresh: Vec::new(),
             // A device that is polled has no timers; waiting for it ends by itself.
             needs_tick: !setup.hipri,
+            wake: None,
             is_abandoned: false,
             entries,
             files: PhantomData,
@@ -256,6 +235,7 @@ impl<'f, E: Entries> Ring<'f, E> {
             unsafe { self.ring.submission().push(&tick.into()) }.expect("there is room for one more");
             self.needs_tick = false;
         }
+        self.ask_for_event();
         self.waits = self.waits.wrapping_add(1);
         if !self.took.is_empty() || self.waits.is_multiple_of(TIMED_EACH) {
             self.submit_timed()?;
@@ -263,6 +243,26 @@ impl<'f, E: Entries> Ring<'f, E> {
         self.enter(self.batch.complete_min.clamp(1, self.in_flight) as usize)?;
         self.reap(done);
         Ok(())
+    }
+
+    /// What ends a wait of this queue without a completion; none where the kernel cannot wait for anything but requests.
+    pub fn waker(&mut self) -> Option<Waker> {
+        if self.ring.params().is_setup_iopoll() {
+            return None;
+        }
+        let event = WakeEvent::new().ok()?;
+        let waker = event.waker();
+        self.wake = Some((event, true));
+        Some(waker)
+    }
+
+    fn ask_for_event(&mut self) {
+        let is_full = self.ring.submission().is_full();
+        let Some((event, is_wanted @ true)) = self.wake.as_mut().filter(|_| !is_full) else { return };
+        let poll = opcode::PollAdd::new(types::Fd(event.raw()), libc::POLLIN as u32).build().user_data(WAKE_DATA);
+        // SAFETY: the entry names a descriptor and no memory.
+        unsafe { self.ring.submission().push(&poll.into()) }.expect("there is room for one more");
+        *is_wanted = false;
     }
 
     /// Submits what was pushed by a call of its own, and notes how long that takes.
@@ -297,6 +297,7 @@ impl<'f, E: Entries> Ring<'f, E> {
         if !self.fresh.is_empty() {
             self.submit_timed()?;
         }
+        self.ask_for_event();
         let sleep = patience.saturating_sub(ASK);
         if !self.ring.params().is_feature_ext_arg() {
             // Before Linux 5.11 the kernel waits for completions without a limit of time, or not at all.
@@ -319,6 +320,14 @@ impl<'f, E: Entries> Ring<'f, E> {
             if entry.user_data() == TICK_DATA {
                 // A kernel without timers is not asked again.
                 self.needs_tick = entry.result() == -libc::ETIME;
+                continue;
+            }
+            if entry.user_data() == WAKE_DATA {
+                if let Some((event, is_wanted)) = &mut self.wake {
+                    event.lower();
+                    // A kernel that cannot wait for it is not asked again.
+                    *is_wanted = entry.result() > 0;
+                }
                 continue;
             }
             let result = E::outcome(entry.result(), entry.user_data());
@@ -400,21 +409,6 @@ impl<E: Entries> Ring<'_, E> {
         // If it cannot be handed back now, it will be then.
         let _ = self.ring.submitter().unregister_files();
     }
-}
-
-fn set_up<S: squeue::EntryMarker, C: cqueue::EntryMarker>(depth: u32, setup: Setup) -> io::Result<IoUring<S, C>> {
-    let mut builder = IoUring::<S, C>::builder();
-    builder.setup_clamp();
-    if setup.deferred {
-        builder.setup_single_issuer().setup_defer_taskrun().setup_coop_taskrun();
-    }
-    if setup.hipri {
-        builder.setup_iopoll();
-    }
-    if setup.sqthread_poll {
-        builder.setup_sqpoll(SQTHREAD_IDLE_MS);
-    }
-    builder.build(depth)
 }
 
 #[cfg(test)]
@@ -532,6 +526,25 @@ mod tests {
         let mut done = Vec::new();
         ring.wait_for(&mut done, Duration::from_micros(300)).unwrap();
         assert!(done.is_empty());
+    }
+
+    #[test]
+    fn a_queue_is_woken_without_a_completion_as_often_as_it_is_asked_for() {
+        let (pipe, _end) = std::io::pipe().unwrap();
+        let mut ring = Ring::new(pipe.as_fd(), 1, Bytes::from_kib(4), None, SETUP).unwrap();
+        let waker = ring.waker().unwrap();
+        ring.push(Tag(0), Request::new(Op::Read, Lba::new(0), 8), ContentMark::None).unwrap();
+        let mut done = Vec::new();
+        for _ in 0..3 {
+            waker.wake();
+            // The event is there before the wait begins, and the end of a wait asks for the next.
+            while !ring.wake.as_ref().unwrap().1 {
+                ring.wait_until_tick(&mut done).unwrap();
+            }
+            ring.wait_until_tick(&mut done).unwrap();
+            assert!(done.is_empty() && ring.wake.as_ref().unwrap().1, "the wait ended with the event");
+        }
+        ring.abandon();
     }
 
     #[test]

@@ -15,8 +15,9 @@ use crate::live::LiveMeter;
 use crate::pace::Pace;
 use crate::part::Part;
 use crate::queue::{SubmissionQueue, queue};
+use crate::ring_setup::SetupError;
 use crate::shortage::{memory_error, uring_error};
-use crate::uring::{SetupError, UringCompletion};
+use crate::uring::UringCompletion;
 use crate::zone_queue::ZoneQueue;
 use crate::{Clock, Completed, Cpu, Handover, Job, Measurement, Missing, Observer, RealError, Target};
 
@@ -157,8 +158,9 @@ impl<'r> Worker<'r> {
         let discards = workload.pattern.trims()
             && !target.takes_commands()
             && target.parts_in((start, length)).all(Part::is_device);
-        let (queue, handover) =
+        let (mut queue, handover) =
             if discards { (SubmissionQueue::Discards(Discards::new(target)), None) } else { granted(shared, index)? };
+        let zones = shared.zones.map(|(zones, job)| Box::new(WorkerZones::new(zones, job, index, queue.waker())));
         let requests_left = workload.requests_each();
         let mut ledger = Ledger::of(workload, index, target.capacity())?.map(Box::new);
         if let Some(ledger) = ledger.as_mut().filter(|_| workload.verify.only) {
@@ -175,7 +177,7 @@ impl<'r> Worker<'r> {
             submitted: if workload.counts_from_arrival() { vec![Nanos::ZERO; depth as usize] } else { Vec::new() },
             written: (target.count() > 1).then(|| Lba::at(start)),
             in_flight: 0,
-            zones: shared.zones.map(|(zones, job)| Box::new(WorkerZones::new(zones, job, index))),
+            zones,
             silent_from: None,
             requests_left,
             counts_flushes: u64::from(workload.replay.is_some()),

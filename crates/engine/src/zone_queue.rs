@@ -6,6 +6,7 @@ use std::time::Duration;
 use block::{Bytes, Request, Tag, Zone, ZoneLimits};
 use workload::{Workload, ZoneStep};
 
+use crate::waker::Waker;
 use crate::zone_plug::ZonePlugs;
 
 /// A worker of a run: its job, and its number there.
@@ -17,9 +18,8 @@ pub(crate) struct ZoneWorker {
 
 /// Zones whose write pointers and turns are kept for all workers.
 ///
-/// A request that waits for its zone goes when the one before is completed, by the thread of the worker that made it: at
-/// once where that is the same, or else as soon as the worker has taken up its own next completion. A worker that has
-/// nothing at the device is woken.
+/// A request that waits for its zone goes when the one before is completed, by the thread of the worker that made it, which is
+/// woken where it is another.
 #[derive(Debug)]
 pub(crate) struct ZoneQueue {
     state: Mutex<QueueState>,
@@ -33,6 +33,8 @@ struct QueueState {
     plugs: ZonePlugs<(ZoneWorker, Tag)>,
     /// Whose turn has come and that have not gone yet.
     due: Vec<(ZoneWorker, Tag)>,
+    /// What wakes a worker that waits for completions, where anything can.
+    wakers: Vec<(ZoneWorker, Waker)>,
     jobs: u32,
     /// Whether a worker has failed, so that its requests are not completed.
     is_closed: bool,
@@ -53,7 +55,13 @@ impl ZoneQueue {
     /// The zones of a report, which has at least one.
     pub fn new(report: &[Zone], limits: ZoneLimits) -> Self {
         let size = report.first().map_or(Bytes::ZERO, |zone| zone.end.offset() - zone.start.offset());
-        let state = QueueState { plugs: ZonePlugs::new(report, limits), due: Vec::new(), jobs: 0, is_closed: false };
+        let state = QueueState {
+            plugs: ZonePlugs::new(report, limits),
+            due: Vec::new(),
+            wakers: Vec::new(),
+            jobs: 0,
+            is_closed: false,
+        };
         Self { state: Mutex::new(state), released: Condvar::new(), size }
     }
 
@@ -84,15 +92,24 @@ impl ZoneQueue {
         (turn, is_asked)
     }
 
-    /// Notes that a request was completed.
-    pub fn completed(&self, request: &Request) {
+    /// Has `waker` wake this worker when the turn of one of its requests has come.
+    pub fn wakes(&self, who: ZoneWorker, waker: Waker) {
+        self.state().wakers.push((who, waker));
+    }
+
+    /// Notes that a worker's request was completed, and wakes the others whose turn has come.
+    pub fn completed(&self, by: ZoneWorker, request: &Request) {
         let mut state = self.state();
         let released = state.plugs.leave(request);
-        if !released.is_empty() {
-            state.due.extend(released.into_iter().map(|(owner, _)| owner));
-            drop(state);
-            self.released.notify_all();
+        if released.is_empty() {
+            return;
         }
+        state.due.extend(released.into_iter().map(|(owner, _)| owner));
+        let QueueState { due, wakers, .. } = &*state;
+        let is_due = |who: ZoneWorker| who != by && due.iter().any(|(owner, _)| *owner == who);
+        wakers.iter().filter(|(who, _)| is_due(*who)).for_each(|(_, waker)| waker.wake());
+        drop(state);
+        self.released.notify_all();
     }
 
     /// The requests of a worker whose turn has come, each told once.
@@ -124,6 +141,9 @@ impl QueueState {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
     use block::{Lba, Op, ZoneState};
     use workload::{Pattern, Stop};
 
@@ -158,11 +178,21 @@ mod tests {
         assert_eq!(ask(ONE, 1, 24), (ZoneTurn::Later(write(16)), true));
         assert_eq!(ask(ONE, 2, 64), (ZoneTurn::Now(write(64)), true), "another zone");
         assert_eq!(queue.wait(ONE, Duration::from_millis(1)), Some(vec![]));
-        queue.completed(&write(0));
+        let woken = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+        for (place, who) in [ONE, OTHER].into_iter().enumerate() {
+            let woken = Arc::clone(&woken);
+            queue.wakes(who, Waker::new(move || _ = woken[place].fetch_add(1, Ordering::Relaxed)));
+        }
+        let woken = || woken.each_ref().map(|count| count.load(Ordering::Relaxed));
+        queue.completed(ONE, &write(0));
+        assert_eq!(woken(), [0, 1], "the one whose turn it is, at once");
         assert!(queue.due(ONE).is_empty());
         assert_eq!((queue.due(OTHER), queue.due(OTHER)), (vec![Tag(0)], vec![]));
-        queue.completed(&write(8));
+        queue.completed(OTHER, &write(8));
+        assert_eq!(woken(), [1, 1]);
         assert_eq!(queue.wait(ONE, Duration::from_secs(60)), Some(vec![Tag(1)]));
+        queue.completed(ONE, &write(16));
+        assert_eq!(woken(), [1, 1], "nobody waits");
         queue.close();
         assert_eq!(queue.wait(ONE, Duration::from_secs(60)), None);
     }

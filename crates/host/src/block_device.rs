@@ -78,6 +78,12 @@ impl BlockDevice {
         self.setting("zoned").is_some_and(|model| model == "host-managed")
     }
 
+    /// From the start of a zone to the start of the next; none where it has no zones.
+    pub fn zone(&self) -> Option<Bytes> {
+        let sectors = self.setting("chunk_sectors").filter(|_| self.is_zoned())?;
+        sectors.parse().ok().map(Bytes::from_sectors)
+    }
+
     /// How many zones may be open and active at once; none where there is no limit.
     pub fn zone_limits(&self) -> [Option<u32>; 2] {
         ["max_open_zones", "max_active_zones"]

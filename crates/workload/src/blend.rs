@@ -168,16 +168,13 @@ impl Blend {
             let room = room(self.length, sectors, kind.align);
             kind.places.draw(room, &mut self.addresses) * kind.align
         } else {
-            let left = self.length.saturating_sub(self.next[number]);
-            if u64::from(kind.least) > left {
-                0
-            } else {
-                // As in fio, a sequence goes on to the end of the span with what fits.
-                while u64::from(sectors) > left {
-                    sectors = kind.draw(&mut self.sizes);
-                }
-                self.next[number]
+            let is_at_end = u64::from(kind.least) > self.length.saturating_sub(self.next[number]);
+            let place = if is_at_end { 0 } else { self.next[number] };
+            // As in fio, a sequence goes on to the end of the span with what fits.
+            while u64::from(sectors) > self.length - place {
+                sectors = kind.draw(&mut self.sizes);
             }
+            place
         };
         let next = place + u64::from(sectors) + self.skip;
         if self.positions_apart {
@@ -275,6 +272,13 @@ mod tests {
         let wraps = all.windows(2).filter(|pair| pair[1].lba != pair[0].end()).collect::<Vec<_>>();
         assert!(wraps.len() > 100);
         assert!(wraps.iter().all(|pair| pair[1].lba.get() == 0 && pair[0].end().offset() == Bytes::from_mib(64)));
+    }
+
+    #[test]
+    fn a_sequence_that_begins_again_draws_no_size_that_is_longer_than_the_span() {
+        let sizes = Some("4k/25:8k/25:12k/25:16k/25".parse().unwrap());
+        let workload = Workload { sizes, size: Some(Bytes::from_kib(10)), ..Workload::default() };
+        assert!(requests(workload).iter().all(|request| request.end().offset() <= Bytes::from_kib(10)));
     }
 
     #[test]

@@ -72,6 +72,13 @@ pub enum Distribution {
     Zoned(Vec<AddressZone>),
 }
 
+impl Distribution {
+    /// Whether some places are asked for more often than others all over the span.
+    pub const fn gathers(&self) -> bool {
+        matches!(self, Self::Zipf(_) | Self::Pareto(_) | Self::Normal(_))
+    }
+}
+
 impl FromStr for Distribution {
     type Err = ListError;
 

@@ -72,8 +72,7 @@ pub struct JobsResult {
 
 /// Reads the jobs, with all that is to be said of them.
 pub fn read(asked: &JobsRun) -> Result<Import, Failure> {
-    let capacity = asked.target.and_then(job_file::capacity);
-    job_file::read_line(asked.line, asked.reading, capacity)
+    job_file::read_line(asked.line, asked.reading, asked.target)
 }
 
 /// Runs the jobs; `print` tells what they have done so far, where that is asked for.

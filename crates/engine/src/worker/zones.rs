@@ -7,6 +7,7 @@ use block::{Nanos, Op, Request, Tag};
 use crate::content::ContentMark;
 use crate::shortage::uring_error;
 use crate::uring::UringCompletion;
+use crate::waker::Waker;
 use crate::zone_queue::{ZoneQueue, ZoneTurn, ZoneWorker};
 use crate::{RealError, kernel};
 
@@ -23,8 +24,11 @@ pub(super) struct WorkerZones<'r> {
 }
 
 impl<'r> WorkerZones<'r> {
-    pub fn new(queue: &'r ZoneQueue, job: u32, worker: u32) -> Self {
-        Self { queue, who: ZoneWorker { job, worker }, waiting: Vec::new(), done: Vec::new() }
+    /// That of worker number `worker` of a job, which `waker` wakes.
+    pub fn new(queue: &'r ZoneQueue, job: u32, worker: u32, waker: Option<Waker>) -> Self {
+        let who = ZoneWorker { job, worker };
+        waker.into_iter().for_each(|waker| queue.wakes(who, waker));
+        Self { queue, who, waiting: Vec::new(), done: Vec::new() }
     }
 
     /// Has nobody wait for the requests of this worker, which has failed.
@@ -109,7 +113,7 @@ impl<'r> Worker<'r> {
     #[cold]
     pub(super) fn leave_zone(&mut self, request: &Request) -> Result<(), RealError> {
         let zones = self.own_zones();
-        zones.queue.completed(request);
+        zones.queue.completed(zones.who, request);
         let due = zones.queue.due(zones.who);
         self.go_all(due)
     }
@@ -123,6 +127,12 @@ impl<'r> Worker<'r> {
         patience: Duration,
     ) -> Result<bool, RealError> {
         let in_flight = self.in_flight as usize;
+        // Another worker may have ended the last wait.
+        if !self.own_zones().waiting.is_empty() {
+            let zones = self.own_zones();
+            let due = zones.queue.due(zones.who);
+            self.go_all(due)?;
+        }
         let zones = self.own_zones();
         if zones.done.is_empty() && !zones.waiting.is_empty() && zones.waiting.len() == in_flight {
             match zones.queue.wait(zones.who, patience) {

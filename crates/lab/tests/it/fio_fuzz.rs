@@ -46,6 +46,10 @@ impl World for Hall {
     fn capacity(&self, target: &str, _: bool) -> Option<Bytes> {
         target.len().is_multiple_of(2).then_some(Bytes::new(u64::MAX))
     }
+
+    fn zone(&self, target: &str, _: bool) -> Option<Bytes> {
+        target.len().is_multiple_of(3).then_some(Bytes::new(u64::MAX))
+    }
 }
 
 /// Reads it, and holds what comes of it against what is promised.

@@ -57,11 +57,14 @@ impl<'a> ComparedJob<'a> {
         let announced = ours.announced.get(&section.name);
         let has = |wanted: &dyn Fn(&str) -> bool| announced.is_some_and(|names| names.iter().any(|name| wanted(name)));
         let is_end = |name: &str| ["end_fsync", "fsync_on_close"].contains(&name);
+        // Where reads and writes have limits of their own, these decide what the shares are.
+        let is_mixed = is_mixed(section);
+        let is_of_times = |name: &str| OF_TIMES.contains(&name) && !(is_mixed && name.starts_with("rate"));
         Self {
             section,
             theirs: &theirs.logs[&section.name],
             ours: &ours.logs[&section.name],
-            is_loose: has(&|name| !OF_TIMES.contains(&name) && !is_end(name)),
+            is_loose: has(&|name| !is_of_times(name) && !is_end(name)),
             lacks_end: has(&is_end),
         }
     }
@@ -75,8 +78,7 @@ impl<'a> ComparedJob<'a> {
     }
 
     fn is_mixed(&self) -> bool {
-        let rw = self.section.get("rw").and_then(|rw| rw.split(':').next());
-        rw.is_some_and(|rw| ["rw", "readwrite", "randrw"].contains(&rw))
+        is_mixed(self.section)
     }
 
     /// Whether all requests of a kind have one size, whose name has no list in it.
@@ -131,7 +133,8 @@ impl<'a> ComparedJob<'a> {
         let (theirs, ours) = (reach(self.theirs), reach(self.ours));
         let names = |reach: &BTreeMap<String, (u64, u64)>| reach.keys().cloned().collect::<Vec<_>>().join(" ");
         // Where assay says what differs, a clone of fio's may also do nothing.
-        let is_same = theirs.keys().eq(ours.keys()) || (self.is_loose && theirs.keys().all(|file| ours.contains_key(file)));
+        let is_same =
+            theirs.keys().eq(ours.keys()) || (self.is_loose && theirs.keys().all(|file| ours.contains_key(file)));
         if !is_same {
             found.push(format!("fio uses {}, assay {}", names(&theirs), names(&ours)));
         }
@@ -253,6 +256,12 @@ impl<'a> ComparedJob<'a> {
             differ("the most wanted eighth", passes(theirs), their, our, found);
         }
     }
+}
+
+/// Whether a job reads and writes.
+fn is_mixed(section: &Section) -> bool {
+    let rw = section.get("rw").and_then(|rw| rw.split(':').next());
+    rw.is_some_and(|rw| ["rw", "readwrite", "randrw"].contains(&rw))
 }
 
 /// How often fio goes through its part of a file. Each time it draws the same numbers again.

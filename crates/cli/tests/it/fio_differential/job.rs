@@ -100,6 +100,14 @@ pub const DETAILS: &[&str] = &[
     "rw=write bs=4k size=64k loops=3 end_fsync=1",
     "rw=write bs=4k size=64k fdatasync=4 ioengine=libaio iodepth=16",
     "rw=write bssplit=4k/60:8k/,16k size=10k",
+    "rw=read bsrange=4k-16k size=10k io_size=64k",
+    "rw=write:8k bs=512 size=64k numjobs=3 offset_increment=16k",
+    "rw=randread bs=12k size=256k random_distribution=pareto:0.3",
+    "rw=read:8k bs=12k size=64k numjobs=3 offset_increment=64k filename=new",
+    "rw=randwrite bs=16k size=100k percentage_random=0 blockalign=8k",
+    "rw=randwrite bs=16k size=100k percentage_random=50 blockalign=8k",
+    "rw=rw bs=12k size=10k filesize=100k",
+    "rw=rw bs=512 size=64k loops=2 rate_iops=3000,",
 ];
 
 impl JobText {

@@ -58,19 +58,24 @@ impl Clones {
             }));
             return jobs.push(job.clone());
         }
+        // fio numbers offsets downward, and a clone finds the file as long as those before have made it.
+        // Source: fio 3.33, `init.c`, `add_job`, `subjob_number`.
+        let mut reach = job.extent.reach;
         for clone in 0..workers {
             let mut one = job.clone();
-            // With files of their own fio numbers names upward and offsets downward.
-            // Source: fio 3.33, `init.c`, `add_job`, `subjob_number`.
-            let is_own = self == Self::Apart && job.clone_files.is_some();
-            let begin = job.start_of(if is_own && clone > 0 { workers - clone } else { clone });
+            let has_own = self == Self::Apart && job.clone_files.is_some();
+            let begin = job.start_of(if self == Self::Apart && clone > 0 { workers - clone } else { clone });
             if begin > BYTES_MAX {
                 let given = job.section.option("offset_increment").expect("it is what moves the clones apart");
                 return notices.push(given.bad(format!("clone {clone} would begin beyond 1 EiB; give a smaller one")));
             }
             one.workload.workers = 1;
             match one.workload.replay {
-                None => drop(one.lay(begin)),
+                None => {
+                    one.extent.reach = reach;
+                    one.lay(begin);
+                    reach = reach.max(one.end()).filter(|_| !has_own);
+                }
                 Some(_) => one.workload.offset = begin,
             }
             // The first waits, and the others begin with it.

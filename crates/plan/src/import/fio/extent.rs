@@ -66,6 +66,8 @@ pub(super) fn names(list: &str) -> Vec<String> {
 pub(super) struct Extent {
     /// How long the file is, or will be, where that is told apart from what the job uses.
     whole: Option<Bytes>,
+    /// How far it reaches when a clone begins, where that is known: others may have made it longer.
+    pub(super) reach: Option<Bytes>,
     /// What is used; none for the rest of the file.
     size: Option<FioAmount>,
     /// What each pass asks for, where it is less than what is used.
@@ -114,7 +116,11 @@ impl ImportedJob {
         self.length = range.filter(|_| extent.size.is_some() || extent.asked.is_some());
         let passes = range.map(|range| {
             let (_, asked) = extent.asked(range);
-            Passes::of(&self.workload, range, extent.whole).asking(asked, &self.workload, self.queues())
+            Passes::of(&self.workload, range, extent.whole.max(extent.reach)).asking(
+                asked,
+                &self.workload,
+                self.queues(),
+            )
         });
         let reached = passes.as_ref().map(Passes::reached);
         self.workload.size = reached.filter(|reached| self.length.is_some() || Some(*reached) < range);
@@ -153,8 +159,9 @@ pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJ
     let files = u64::from(reading.small("nrfiles").unwrap_or(1).max(1));
     let made = file_size(reading).map(|each| Bytes::new(each.get().saturating_mul(files)));
     let whole = made.or(there);
-    let is_share = |name: &str| matches!(reading.amount(name), Some(FioAmount::Percent(_)));
-    let part = |name: &str| match (reading.amount(name)?, whole, reading.option(name)) {
+    let amount = |name: &str| reading.amount(name, |given, count| zones(reading, world, job, given, count));
+    let is_share = |name: &str| matches!(amount(name), Some(FioAmount::Percent(_)));
+    let part = |name: &str| match (amount(name)?, whole, reading.option(name)) {
         (FioAmount::Bytes(bytes), ..) => Some(bytes),
         (FioAmount::Percent(percent), _, Some(given)) if percent > 100 => {
             reading.tell(
@@ -172,17 +179,19 @@ pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJ
         (FioAmount::Percent(_), None, None) => None,
     };
     let least = job.workload.all_sizes().min().expect("every pattern makes requests").max(Bytes::new(1));
-    job.start = part("offset").unwrap_or(Bytes::ZERO);
-    job.increment = part("offset_increment").unwrap_or(Bytes::ZERO);
+    let (start, increment) = (part("offset"), part("offset_increment"));
     // What is a share is moved on to where a request may begin.
-    if is_share("offset") || is_share("offset_increment") {
-        let given = reading.option("offset_align").and_then(|given| reading.size(given, given.text()));
-        job.start_unit = given.filter(|unit| *unit > Bytes::ZERO).unwrap_or(least);
-    }
+    let is_moved = is_share("offset") || is_share("offset_increment");
+    let aligned = || reading.option("offset_align").and_then(|given| reading.size(given, given.text()));
+    let start_unit =
+        is_moved.then(|| aligned().filter(|unit| *unit > Bytes::ZERO).unwrap_or(least)).unwrap_or(Bytes::new(1));
     let fills = reading.is_on("fill_device");
     let size = if fills { None } else { part("size").filter(|&size| size > Bytes::ZERO) };
-    let size = size.and_then(|_| reading.amount("size"));
-    let known = size.is_some() || whole.is_some() || fills || ["filename", "read_iolog"].into_iter().any(|name| reading.option(name).is_some());
+    let size = size.and_then(|_| amount("size"));
+    let known = size.is_some()
+        || whole.is_some()
+        || fills
+        || ["filename", "read_iolog"].into_iter().any(|name| reading.option(name).is_some());
     if !known && reading.option("size").is_none() {
         let message = format!("the size of job `{}`'s file is not given", job.name);
         reading.tell(Notice {
@@ -200,16 +209,31 @@ pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJ
         Some(FioAmount::Bytes(size)) if made.is_some() => (None, Some(size)),
         size => (size, made),
     };
-    let io_size = reading.amount("io_size").filter(|amount| match amount {
-        FioAmount::Bytes(bytes) => *bytes > Bytes::ZERO,
-        FioAmount::Percent(percent) => *percent > 0,
-    });
+    let io_size =
+        amount("io_size").filter(|amount| !matches!(amount, FioAmount::Bytes(Bytes::ZERO) | FioAmount::Percent(0)));
     let time = job_time(reading);
     let is_timed = reading.is_on("time_based") && time.is_some();
     let loops = reading.count("loops").unwrap_or(1).max(1);
-    job.extent = Extent { whole, size, asked, least, io_size, loops, is_timed };
+    (job.start, job.start_unit) = (start.unwrap_or_default(), start_unit);
+    job.increment = increment.unwrap_or_default();
+    job.extent = Extent { whole, reach: there, size, asked, least, io_size, loops, is_timed };
     end(reading, time, job);
     Some(())
+}
+
+/// How much so many zones of the job's file are. Without zones fio passes over what is counted by them.
+///
+/// Source: fio 3.33, `zbd.c`, `zbd_recalc_options_with_zone_granularity`.
+fn zones(reading: &OptionReader, world: &dyn World, job: &ImportedJob, given: &FioOption, count: u32) -> Option<Bytes> {
+    let is_strided = reading.option("zonemode").is_some_and(|given| given.text() == "strided");
+    let strides = reading.option("zonesize").filter(|_| is_strided);
+    let stride = strides.and_then(|given| reading.size(given, given.text()));
+    let Some(zone) = stride.or_else(|| world.zone(&job.file, job.is_typed)) else {
+        let why = format!("how long the zones of {} are is unknown here, if it has any; give bytes", job.file);
+        reading.tell(given.refused(why));
+        return None;
+    };
+    Some(Bytes::new(zone.get().saturating_mul(u64::from(count))).min(BYTES_MAX))
 }
 
 /// After what time the job ends, if it does by time.
@@ -248,18 +272,25 @@ fn end(reading: &OptionReader, time: Option<Nanos>, job: &mut ImportedJob) {
     if let Some(given) = reading.option("time_based").filter(|_| reading.is_on("time_based") && time.is_none()) {
         job.natural.push(Natural::of(given, "without `runtime` it changes nothing, in fio neither"));
     }
-    job.workload.stop =
-        Stop { time, requests: requests.map(|count| count.saturating_mul(loops)), ..Stop::default() };
+    job.workload.stop = Stop { time, requests: requests.map(|count| count.saturating_mul(loops)), ..Stop::default() };
     let passes = job.lay(job.start_of(0));
     if let Some(passes) = &passes {
         let limit = if let Some(FioAmount::Bytes(limit)) = io_size { Some(limit) } else { None };
         passes.tell(reading, limit, loops);
     }
-    if let (Some(passes), Some(FioAmount::Percent(percent)), Some(given)) =
-        (&passes, io_size, reading.option("io_size"))
-        && !passes.has_room()
+    let limit = ["io_size", "size"].into_iter().find_map(|name| reading.option(name));
+    if let (Some(passes), Some(given)) = (&passes, limit)
+        && let Some(asked) = passes.too_little(job.extent.least)
     {
-        reading.tell(given.bad(format!("{percent} % of the range is less than one request")));
+        reading.tell(given.bad(format!("the job would move {asked}, which is less than its smallest request")));
+    }
+    if let (Some(passes), Some(given)) = (&passes, reading.option("random_distribution"))
+        && job.workload.distribution.gathers()
+        && !passes.is_whole(job.extent.least)
+    {
+        reading.tell(given.lost(
+            "no request reaches beyond the range, which is no whole number of blocks; fio may draw one that does, and ends with it",
+        ));
     }
     let workers = u64::from(job.workload.workers.max(1));
     let stop = &mut job.workload.stop;

@@ -55,7 +55,9 @@ fn together(
     let sum = each.reads + each.writes;
     let share = f64::from(workload.read_percent) / 100.0;
     if each.reads == 0.0 || each.writes == 0.0 {
-        reading.tell(given.lost("reads and writes are limited together or not at all; here they are not"));
+        reading.tell(given.lost(
+            "reads and writes are limited together or not at all; here they are not, and have their shares of the mix",
+        ));
         return 0.0;
     }
     if (each.reads - sum * share).abs() > 0.005 * sum {

@@ -40,6 +40,8 @@ enum OddOrder {
     Midway,
     /// How much a pass moves depends on what is drawn: it ends when either reads or writes come to the end.
     Mixed,
+    /// A request that goes on from one at the end of the part finds no place, which depends on what is drawn.
+    GoesOn,
     /// A pass that ends with the job's size leaves a part of the range out, which the next does not begin with.
     Cut,
 }
@@ -47,7 +49,8 @@ enum OddOrder {
 impl Passes {
     /// Those over `length` bytes of a file that holds `whole`; none where it is made for the job.
     pub(super) fn of(workload: &Workload, length: Bytes, whole: Option<Bytes>) -> Self {
-        let is_random = workload.pattern.is_random();
+        // Where none is random, a random pattern is a sequence.
+        let is_random = workload.pattern.is_random() && workload.random_percent > 0;
         // A block of nothing is told later.
         let unit = if workload.sizes.is_none() { workload.block.max(Bytes::new(1)) } else { Bytes::new(1) };
         let whole_pass = length.round_up(unit);
@@ -62,7 +65,11 @@ impl Passes {
         if workload.skip > Bytes::ZERO {
             return plain.with_gaps(workload, room, end);
         }
-        let odd = (workload.pattern == Pattern::ReadWrite).then_some(OddOrder::Mixed);
+        let goes_on = workload.random_percent < 100 && is_random && (workload.sizes.is_some() || whole_pass > room);
+        let odd = match workload.pattern {
+            Pattern::ReadWrite => Some(OddOrder::Mixed),
+            _ => goes_on.then_some(OddOrder::GoesOn),
+        };
         if workload.sizes.is_some() || (is_random && !workload.no_repeat) {
             return Self { odd, ..plain };
         }
@@ -86,8 +93,8 @@ impl Passes {
             return Self { asked, ..self };
         }
         let requests = pass.get() / self.unit.get();
-        let gaps = workload.skip.times(requests.saturating_sub(1)).min(BYTES_MAX);
-        Self { asked, pass, reached: pass + gaps, ..self }
+        let gaps = workload.skip.get().saturating_mul(requests.saturating_sub(1));
+        Self { asked, pass, reached: Bytes::new(pass.get().saturating_add(gaps)).min(self.reached), ..self }
     }
 
     /// The same where each request is followed by a gap, in a file that ends at `end` and so `room` behind the start of the part.
@@ -119,9 +126,14 @@ impl Passes {
         self.reached
     }
 
-    /// Whether what is asked for is as much as one request.
-    pub(super) fn has_room(&self) -> bool {
-        self.asked >= self.unit
+    /// What is asked for, where that is less than the range and than the `least` request.
+    pub(super) fn too_little(&self, least: Bytes) -> Option<Bytes> {
+        Some(self.asked).filter(|asked| *asked < self.length && *asked < least)
+    }
+
+    /// Whether the part is a whole number of the `least` requests.
+    pub(super) fn is_whole(&self, least: Bytes) -> bool {
+        self.length.is_multiple_of(least)
     }
 
     /// Tells what of fio's order is not taken over in so many loops, or until `limit` has been moved.
@@ -133,6 +145,9 @@ impl Passes {
             }
             Some(OddOrder::Drawn) => {
                 "the job ends with its size; in fio when the first request finds no place in the range"
+            }
+            Some(OddOrder::GoesOn) => {
+                "the job ends with its size; in fio with the first request that goes on from another beyond the end of the range"
             }
             Some(OddOrder::Midway) if loops > 1 || goes_on => {
                 "each pass goes on where the one before ended, in fio at the start of the range"

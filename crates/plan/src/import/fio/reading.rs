@@ -91,13 +91,17 @@ impl<'s> OptionReader<'s> {
         self.keep(given, units::size(text, self.base))
     }
 
-    /// A size, or a share of one in percent.
-    pub(super) fn amount(&self, name: &str) -> Option<FioAmount> {
+    /// A size, or a share of one in percent; `zones` says how much so many of a drive's zones are.
+    pub(super) fn amount(&self, name: &str, zones: impl Fn(&FioOption, u32) -> Option<Bytes>) -> Option<FioAmount> {
         let given = self.option(name)?;
-        match units::percent(given.text()) {
-            Some(percent) => Some(FioAmount::Percent(percent)),
-            None => self.size(given, given.text()).map(FioAmount::Bytes),
+        if let Some(percent) = units::percent(given.text()) {
+            return Some(FioAmount::Percent(percent));
         }
+        match units::zones(given.text()) {
+            Some(count) => zones(given, count),
+            None => self.size(given, given.text()),
+        }
+        .map(FioAmount::Bytes)
     }
 
     pub(super) fn count(&self, name: &str) -> Option<u64> {

@@ -13,6 +13,7 @@ pub(super) struct Bench {
     files: BTreeMap<PathBuf, String>,
     variables: BTreeMap<String, String>,
     capacities: BTreeMap<String, Bytes>,
+    zones: BTreeMap<String, Bytes>,
 }
 
 impl Bench {
@@ -23,6 +24,11 @@ impl Bench {
 
     pub(super) fn file(mut self, path: &str, text: &str) -> Self {
         self.files.insert(path.into(), text.into());
+        self
+    }
+
+    fn zone(mut self, target: &str, zone: Bytes) -> Self {
+        self.zones.insert(target.into(), zone);
         self
     }
 
@@ -55,6 +61,10 @@ impl World for Bench {
 
     fn capacity(&self, target: &str, _: bool) -> Option<Bytes> {
         self.capacities.get(target).copied()
+    }
+
+    fn zone(&self, target: &str, _: bool) -> Option<Bytes> {
+        self.zones.get(target).copied()
     }
 }
 
@@ -400,4 +410,38 @@ fn values_for_reads_and_writes_are_parted_as_in_fio() {
         }
     }
     assert!(clean("[a]\nfilename=x\nsize=1m\nrw=randread\nnorandommap=1\nbs=(8k-4k)\n").contains("bs=4k"));
+}
+
+#[test]
+fn sizes_and_offsets_may_be_counted_in_zones() {
+    let text = "[a]\nfilename=d\nzonemode=zbd\noffset=3z\nsize=2z\nio_size=5z\noffset_increment=4z\n";
+    let bench = Bench::default().zone("jobs/d", Bytes::from_mib(2)).zone("d", Bytes::from_mib(2));
+    let import = read(text, &bench);
+    let workload = &import.jobs().next().unwrap().workload;
+    assert_eq!((workload.offset, workload.size), (Bytes::from_mib(6), Some(Bytes::from_mib(4))));
+    assert_eq!(workload.stop.bytes, Some(Bytes::from_mib(10)));
+    let import = read(text, &Bench::default());
+    assert!(import.refused() && import.notices[0].to_string().contains("give bytes"), "{:?}", import.notices);
+}
+
+#[test]
+fn a_share_of_the_range_is_what_each_pass_moves_where_the_engine_queues() {
+    let moved = |more: &str| {
+        let text = format!("[a]\nrw=write\nbs=8k\nsize=64k\nio_size=50%\nloops=2\n{more}\n");
+        let import = read(&text, &Bench::default());
+        let workload = import.jobs().next().unwrap().workload.clone();
+        (workload.size.unwrap().get() >> 10, workload.stop.bytes.unwrap().get() >> 10)
+    };
+    assert_eq!(moved("ioengine=psync"), (64, 64), "one pass over all");
+    assert_eq!(moved("ioengine=libaio"), (32, 64), "two over the first half");
+}
+
+#[test]
+fn each_clone_moves_what_lies_behind_where_it_begins() {
+    let words = ["--name=a", "--filename=d", "--numjobs=3", "--offset_increment=64k"].map(str::to_owned);
+    let bench = Bench::default().capacity("d", Bytes::from_kib(256));
+    let import = import_line(&CommandLine::read(&words, |_| None), &[], &[], &bench);
+    let kib = |bytes: Bytes| bytes.get() >> 10;
+    let clones = import.jobs().map(|job| (kib(job.workload.offset), kib(job.workload.stop.bytes.unwrap())));
+    assert_eq!(clones.collect::<Vec<_>>(), [(0, 256), (128, 128), (64, 192)]);
 }

@@ -78,6 +78,11 @@ pub(super) fn percent(text: &str) -> Option<u32> {
     text.strip_suffix('%')?.trim_end_matches('%').trim().parse().ok()
 }
 
+/// How many zones `3z` stands for; none where the text is no number of zones.
+pub(super) fn zones(text: &str) -> Option<u32> {
+    text.trim().strip_suffix(['z', 'Z'])?.parse().ok()
+}
+
 /// What makes a text a sum.
 const OPERATORS: [char; 8] = ['(', ')', '+', '-', '*', '/', '%', '^'];
 

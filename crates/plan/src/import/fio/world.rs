@@ -26,4 +26,7 @@ pub trait World {
 
     /// How long a job's own file is, where that can be told; `is_typed` says that the command line names it.
     fn capacity(&self, target: &str, is_typed: bool) -> Option<Bytes>;
+
+    /// How long its zones are, where it has any and that can be told \[`offset=3z`\].
+    fn zone(&self, target: &str, is_typed: bool) -> Option<Bytes>;
 }
