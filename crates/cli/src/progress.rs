@@ -128,7 +128,13 @@ mod tests {
         let lately = engine::Lately { median: Nanos::from_nanos(514_560), p99: Nanos::from_nanos(122_400_000) };
         let requests = 1_061_200;
         let bytes = Bytes::from_kib(4).times(requests);
-        progress.live(engine::RealProgress { requests, bytes, elapsed: Nanos::from_millis(500), lately: Some(lately) });
+        progress.live(engine::LiveProgress {
+            requests,
+            bytes,
+            elapsed: Nanos::from_millis(500),
+            lately: Some(lately),
+            ..Default::default()
+        });
         bar.bar.tick();
         let shown = terminal.contents();
         let [whole, live] = shown.lines().collect::<Vec<_>>()[..] else { panic!("two lines, not {shown}") };

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use block::Nanos;
+use engine::Curve;
 use lab::{News, Show, Snapshot, now_ms};
 use report::site::LiveSnapshot;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,7 @@ pub struct ProgressMessage {
     done: Nanos,
     step: String,
     speed: String,
+    curve: Option<Curve>,
 }
 
 impl ProgressMessage {
@@ -49,6 +51,7 @@ impl ProgressMessage {
             done: snapshot.done,
             step: snapshot.step.chars().take(TITLE).collect(),
             speed: snapshot.now.map(|speed| speed.to_string()).unwrap_or_default(),
+            curve: Some(short(&snapshot.curve)).filter(|curve| !curve.points.is_empty()),
         }
     }
 
@@ -61,8 +64,17 @@ impl ProgressMessage {
         let told = Snapshot { elapsed, done: self.done, whole: self.whole, ..Snapshot::default() };
         let share = told.share().map(|share| share.min(SHARE_MOST));
         let left = gone.filter(|_| share.is_some_and(|share| share < SHARE_MOST)).and(told.left()).map(Nanos::from_std);
-        LiveSnapshot { step: some(&self.step), share, gone, left, speed: some(&self.speed) }
+        LiveSnapshot { step: some(&self.step), share, gone, left, speed: some(&self.speed), curve: self.curve.clone() }
     }
+}
+
+/// A curve with as many digits as are seen of it: all must fit into what is told at once.
+fn short(curve: &Curve) -> Curve {
+    let rounded = |(end, iops): &(f64, f64)| {
+        ((end * 1e4).round() / 1e4, if *iops < 1e3 { (iops * 10.0).round() / 10.0 } else { iops.round() })
+    };
+    let step = curve.step.chars().take(TITLE).collect();
+    Curve { step, points: curve.points.iter().map(rounded).collect(), ..curve.clone() }
 }
 
 /// Tells others what it is shown.
@@ -86,7 +98,11 @@ impl Show for ProgressPublisher {
         if at_once || told.is_none_or(|told| told.elapsed() >= PAUSE) {
             *told = Some(Instant::now());
             let bulletin = ProgressMessage::of(snapshot, now_ms());
-            self.teller.tell(&serde_json::to_string(&bulletin).expect("words and numbers always serialise"));
+            let written = |bulletin: &_| serde_json::to_string(bulletin).expect("words and numbers always serialise");
+            // A title of strange letters may leave no room for the curve.
+            if !self.teller.tell(&written(&bulletin)) {
+                self.teller.tell(&written(&ProgressMessage { curve: None, ..bulletin }));
+            }
         }
     }
 }
@@ -104,6 +120,7 @@ mod tests {
             done: Nanos::from_secs(100),
             step: "Random reads".to_owned(),
             speed: String::new(),
+            curve: None,
         };
         let now = ProgressMessage::read(&serde_json::to_string(&bulletin).unwrap()).unwrap().now();
         assert_eq!((now.step.as_deref(), now.share, now.speed), (Some("Random reads"), Some(0.25), None));

@@ -51,12 +51,9 @@ pub fn read(text: &str) -> Result<Filter, String> {
 }
 
 fn state(word: &str) -> Result<RunState, String> {
-    match word {
-        "complete" => Ok(RunState::Complete),
-        "unfinished" => Ok(RunState::Running),
-        "failed" => Ok(RunState::Failed),
-        _ => Err("Invalid state; it is complete, unfinished or failed.".to_owned()),
-    }
+    // The name that it had once.
+    let word = if word == "unfinished" { RunState::Interrupted.name() } else { word };
+    RunState::named(word).ok_or_else(|| "Invalid state; it is complete, running, interrupted or failed.".to_owned())
 }
 
 #[cfg(test)]

@@ -47,10 +47,10 @@ pub use handover::{Batch, IoEngine, Submission};
 pub use job::Job;
 pub use live::Lately;
 pub use measurement::{
-    Clock, Completed, Consumption, Cpu, DiskUse, Failure, Failures, Flow, Handover, Measurement, Method, Missing,
-    Observer, OnError, SubmissionTimes, TICK, TICKS_MAX, Tick, Verified,
+    Clock, Completed, Consumption, Cpu, Curve, CurveWindow, DiskUse, Failure, Failures, Flow, Handover, Measurement,
+    Method, Missing, Observer, OnError, SubmissionTimes, TICK, TICKS_MAX, Tick, Verified,
 };
-pub use real::{RealProgress, run_real, run_real_apart, run_real_together};
+pub use real::{LiveProgress, run_real, run_real_apart, run_real_together};
 pub use record::Record;
 pub use target::{Purged, Target};
 pub use virtual_error::VirtualError;

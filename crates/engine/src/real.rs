@@ -29,7 +29,9 @@ const MAPS_EACH: u64 = 16;
 
 /// How far a run has come, what is not counted included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RealProgress {
+pub struct LiveProgress {
+    /// By which clock.
+    pub clock: Clock,
     /// Requests completed.
     pub requests: u64,
     /// The data that they moved.
@@ -61,7 +63,7 @@ pub fn run_real(
     target: &Target,
     workload: &Workload,
     seed: Seed,
-    watch: &(dyn Fn(RealProgress) + Sync),
+    watch: &(dyn Fn(LiveProgress) + Sync),
 ) -> Result<Measurement, RealError> {
     let jobs = [Job { name: "", workload, seed, observer: None }];
     let mut measured = run_real_together(target, &jobs, watch)?;
@@ -80,7 +82,7 @@ pub fn run_real(
 pub fn run_real_together(
     target: &Target,
     jobs: &[Job],
-    watch: &(dyn Fn(RealProgress) + Sync),
+    watch: &(dyn Fn(LiveProgress) + Sync),
 ) -> Result<Vec<Measurement>, RealError> {
     run_real_apart(&vec![target; jobs.len()], jobs, watch)
 }
@@ -95,7 +97,7 @@ pub fn run_real_together(
 pub fn run_real_apart(
     targets: &[&Target],
     jobs: &[Job],
-    watch: &(dyn Fn(RealProgress) + Sync),
+    watch: &(dyn Fn(LiveProgress) + Sync),
 ) -> Result<Vec<Measurement>, RealError> {
     assert_eq!(targets.len(), jobs.len(), "every job has a target");
     let placed = || targets.iter().copied().zip(jobs);
@@ -266,7 +268,7 @@ struct RealRun<'r> {
     start: &'r Gate,
     /// Behind it workers are taken down, which is no part of what is measured.
     end: &'r Gate,
-    watch: &'r (dyn Fn(RealProgress) + Sync),
+    watch: &'r (dyn Fn(LiveProgress) + Sync),
 }
 
 impl RealRun<'_> {
@@ -361,11 +363,12 @@ impl RealRun<'_> {
         failure.map_or(Ok(counts), Err)
     }
 
-    fn progress(&self, began: Instant) -> RealProgress {
+    fn progress(&self, began: Instant) -> LiveProgress {
         let sum = |of: fn(&SharedRun) -> u64| self.shared.iter().map(of).sum();
         let mut latencies = Bins::default();
         self.shared.iter().for_each(|shared| shared.live.add_to(&mut latencies));
-        RealProgress {
+        LiveProgress {
+            clock: Clock::Real,
             requests: sum(|shared| shared.requests.load(Ordering::Relaxed)),
             bytes: Bytes::new(sum(|shared| shared.bytes.load(Ordering::Relaxed))),
             elapsed: Nanos::from_std(began.elapsed()),

@@ -211,7 +211,7 @@ impl Subject for Real {
     }
 
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
-        let heard = |progress: engine::RealProgress| share(done(workload, &progress), Some(progress));
+        let heard = |progress: engine::LiveProgress| share(done(workload, &progress), Some(progress));
         let measured = run_real(&self.target, workload, seed, &heard);
         if self.target.is_stopped() { Err(LabError::Interrupted) } else { Ok(measured?) }
     }
@@ -237,7 +237,7 @@ impl Subject for Real {
 }
 
 /// What share of a workload has been done, by whichever of its limits is nearest.
-fn done(workload: &Workload, progress: &engine::RealProgress) -> f64 {
+fn done(workload: &Workload, progress: &engine::LiveProgress) -> f64 {
     let stop = workload.stop;
     let share = |done: u64, of: u64| done as f64 / of.max(1) as f64;
     let recorded = workload.replay.as_ref().and_then(|replay| replay.digest).map(|digest| digest.requests);

@@ -22,7 +22,7 @@ pub struct RunRecord<'s> {
 pub struct Broken {
     /// What went wrong.
     pub reason: LabError,
-    /// Why the end could not be entered, if it could not: then the run is listed as unfinished.
+    /// Why the end could not be entered, if it could not: then the run is listed as interrupted.
     pub unrecorded: Option<StoreError>,
 }
 
@@ -34,7 +34,7 @@ impl Broken {
             None if reason.is_interruption() => format!("{reason}\nRun {run} is interrupted"),
             None => format!("{reason}\nRun {run} is marked failed"),
             Some(error) => {
-                format!("{reason}\nRun {run} stays marked unfinished, as its end could not be stored: {error}")
+                format!("{reason}\nRun {run} stays marked interrupted, as its end could not be stored: {error}")
             }
         }
     }
@@ -178,8 +178,7 @@ impl<'s> RunRecord<'s> {
         };
         // All was measured; that it could not be entered is what went wrong then.
         let Err(reason) = done.and_then(|()| complete().map_err(LabError::from)) else { return Ok(()) };
-        // A run that somebody interrupted did not fail: it is as one whose process has gone.
-        let state = if reason.is_interruption() { RunState::Running } else { RunState::Failed };
+        let state = if reason.is_interruption() { RunState::Interrupted } else { RunState::Failed };
         let unrecorded = self.store().finish(self.id, state, Some(&reason.to_string()), now_ms()).err();
         Err(Box::new(Broken { reason, unrecorded }))
     }

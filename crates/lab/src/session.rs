@@ -10,7 +10,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock};
 
 use block::{Bytes, Nanos, Seed};
-use engine::{Clock, Measurement, Observer, RealProgress};
+use drive::Counters;
+use engine::{Clock, CurveWindow, LiveProgress, Measurement, Observer};
 use store::{RunId, Store};
 use trial::Trial;
 use workload::Workload;
@@ -33,8 +34,14 @@ pub trait Watch: Sync {
     fn step(&self, title: &str);
     /// Work that was expected to take this long has been done.
     fn advance(&self, done: Nanos);
-    /// A measurement in real time has come so far, since it began.
-    fn live(&self, _: RealProgress) {}
+    /// A workload has come so far since it began; all rounds of a conditioning are one.
+    fn live(&self, _: LiveProgress) {}
+    /// So many rounds of a conditioning are over, of which the last show this.
+    fn judged(&self, _rounds: u32, _window: Option<CurveWindow>) {}
+    /// A simulated drive has done this in all.
+    fn did(&self, _: Counters) {}
+    /// So many repeats are in the store already.
+    fn had(&self, _repeats: u64) {}
     /// A repeat of a cell was measured and is in the store.
     fn kept(&self, _step: &str, _cell: &str, _measurement: &Measurement) {}
     /// A go of a trial is over and in the store.
@@ -132,6 +139,7 @@ impl<'a> Session<'a> {
         }
         let mut whole = Lineage::of(subject, "", state_survives);
         self.watch.begin(self.whole_weight(&whole));
+        self.watch.had(self.have.len() as u64);
         let resumed_at = if state_survives { self.last_state_change_done() } else { None };
         let mut variants = Variants::default();
         let mut index = 0;
@@ -153,6 +161,7 @@ impl<'a> Session<'a> {
                 _ => {
                     self.watch.step(&step.title);
                     self.change(step, &mut whole)?;
+                    whole.subject.counters().into_iter().for_each(|did| self.watch.did(did));
                     1
                 }
             };
@@ -221,7 +230,7 @@ impl<'a> Session<'a> {
                     None => workload,
                 };
                 let since = Clocks::now();
-                let mut done = self.run(lineage.subject, left, seed, weight).map_err(at)?;
+                let mut done = self.run(lineage, left, seed, weight).map_err(at)?;
                 // It stands for the whole, of which it is the end.
                 done.workload = workload.clone();
                 if wears(workload) {
@@ -247,20 +256,22 @@ impl<'a> Session<'a> {
     /// Runs a workload, telling the watcher of its progress.
     fn run(
         &self,
-        subject: &mut dyn Subject,
+        lineage: &mut Lineage,
         workload: &Workload,
         seed: Seed,
         cost: Nanos,
     ) -> Result<Measurement, LabError> {
         let told = Mutex::new(Nanos::ZERO);
-        let tell = |share: f64, now: Option<RealProgress>| {
-            now.into_iter().for_each(|now| self.watch.live(now));
+        // Drives with other parts are brought along side by side.
+        let is_heard = lineage.is_target();
+        let tell = |share: f64, now: Option<LiveProgress>| {
+            now.into_iter().filter(|_| is_heard).for_each(|now| self.watch.live(now));
             let reached = Nanos::from_nanos((cost.as_nanos() as f64 * share) as u64);
             let mut told = told.lock().expect("nothing panics while it holds the progress");
             self.watch.advance(reached.since(*told));
             *told = reached.max(*told);
         };
-        let measurement = subject.run(workload, seed, &tell)?;
+        let measurement = lineage.subject.run(workload, seed, &tell)?;
         tell(1.0, None);
         Ok(measurement)
     }

@@ -185,6 +185,11 @@ impl Simulated {
         self.drive.counters()
     }
 
+    /// The same with its clones: measurements are made on them, and are a part of what it was asked to do all the same.
+    fn counters_of_all(&self) -> Counters {
+        self.drive.counters() + *self.measured.lock().expect("nothing panics while it holds the sum")
+    }
+
     /// The drive, to be changed: other states than its own are of no use then.
     fn change(&mut self) -> &mut Device {
         self.states.clear();
@@ -241,10 +246,12 @@ impl Subject for Simulated {
         Ok(None)
     }
 
+    fn counters(&self) -> Option<Counters> {
+        Some(self.counters_of_all())
+    }
+
     fn health(&self) -> HealthReading {
-        // Measurements are made on clones, and are a part of what the drive was asked to do all the same.
-        let measured = *self.measured.lock().expect("nothing panics while it holds the sum");
-        let (counters, state) = (self.drive.counters() + measured, self.drive.health());
+        let (counters, state) = (self.counters_of_all(), self.drive.health());
         HealthReading::Health(Box::new(of_simulated(&self.preset.title, &counters, &state)))
     }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use block::{Bytes, Nanos, Seed};
-use engine::{Job, Measurement, Observer, RealProgress, Record};
+use drive::Counters;
+use engine::{Job, LiveProgress, Measurement, Observer, Record};
 use stats::Enough;
 use trial::TrialDevice;
 use workload::{Spare, Workload};
@@ -88,11 +89,11 @@ pub struct Part<'a> {
 pub type Keep<'a> = dyn Fn(usize, Part) -> Result<(), LabError> + Sync + 'a;
 
 /// Hears how far a measurement in real time has come, a few times a second.
-pub type LiveCallback<'a> = dyn Fn(RealProgress) + Sync + 'a;
+pub type LiveCallback<'a> = dyn Fn(LiveProgress) + Sync + 'a;
 
-/// Hears what share of the work at hand has been done, from 0 to 1.
-/// In real time it hears also how far the workload has come.
-pub type Share<'a> = dyn Fn(f64, Option<RealProgress>) + Sync + 'a;
+/// Hears what share of the work at hand has been done, from 0 to 1, and a few times a second also how far the workload has
+/// come.
+pub type Share<'a> = dyn Fn(f64, Option<LiveProgress>) + Sync + 'a;
 
 /// Refuses to put `what` on a stage without the rights that this takes.
 pub(crate) fn needs_root(what: &str) -> Result<(), LabError> {
@@ -123,6 +124,11 @@ pub trait Subject: Send {
 
     /// What a run keeps of it if it is a simulated drive.
     fn drive_record(&self) -> Option<DriveRecord> {
+        None
+    }
+
+    /// What a simulated drive has done, its clones included; none of a real one.
+    fn counters(&self) -> Option<Counters> {
         None
     }
 

@@ -9,6 +9,7 @@ struct Readme;
 
 mod annotation;
 mod completed;
+mod curve;
 mod failures;
 mod handover;
 mod hardware;
@@ -20,6 +21,7 @@ mod verified;
 
 pub use annotation::{Annotations, RunNote, RunTag};
 pub use completed::{Completed, Observer};
+pub use curve::{Curve, CurveWindow};
 pub use failures::{Failure, Failures, Missing, OnError};
 pub use handover::{Handover, Method};
 pub use hardware::{DiskUse, SubmissionTimes, TimesSum};

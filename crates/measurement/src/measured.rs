@@ -18,12 +18,13 @@ const TELLING: Nanos = Nanos::from_millis(100);
 const HOST_LIMIT: f64 = 0.95;
 
 /// Which clock a measurement was taken by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clock {
     /// A simulated drive's own time.
     Virtual,
     /// The host's monotonic clock.
+    #[default]
     Real,
 }
 

@@ -22,8 +22,10 @@ impl fmt::Display for RunId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
-    /// Under way, or cut off without a word.
+    /// A process carries it out.
     Running,
+    /// It was cut off before its end, and no process carries it out; what was measured is kept, and it can be resumed.
+    Interrupted,
     /// All of its plan was done.
     Complete,
     /// An error ended it; what was measured before is kept.
@@ -31,22 +33,22 @@ pub enum RunState {
 }
 
 impl RunState {
-    /// The word for it in a store.
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Running, Self::Interrupted, Self::Complete, Self::Failed];
+
+    /// The word for it, wherever a state is named.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
+            Self::Interrupted => "interrupted",
             Self::Complete => "complete",
             Self::Failed => "failed",
         }
     }
 
-    /// The state of this name; a store has no other names.
-    pub fn named(name: &str) -> Self {
-        match name {
-            "complete" => Self::Complete,
-            "failed" => Self::Failed,
-            _ => Self::Running,
-        }
+    /// The state of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
     }
 }
 

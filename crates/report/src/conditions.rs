@@ -3,7 +3,7 @@
 use block::Bytes;
 use jiff::Timestamp;
 use maud::{Markup, html};
-use measurement::{Clock, Run, RunState};
+use measurement::{Clock, Run};
 use plan::{Action, Finding, Outcome, Step};
 use serde_json::Value;
 use workload::Workload;
@@ -24,15 +24,6 @@ pub fn date(ms: i64) -> String {
 pub(crate) fn took(run: &Run) -> Option<String> {
     let ms = u64::try_from(run.finished_ms?.checked_sub(run.started_ms)?).ok()?;
     Some(block::Nanos::from_millis(ms).to_string())
-}
-
-/// The word for how far a run came.
-pub(crate) const fn state(run: &Run) -> &'static str {
-    match run.state {
-        RunState::Complete => "complete",
-        RunState::Failed => "failed",
-        RunState::Running => "partial",
-    }
 }
 
 /// Whether the run was on a simulated drive.

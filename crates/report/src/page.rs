@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use plan::Outcome;
 
-use crate::conditions::{back_matter, date, state, took};
+use crate::conditions::{back_matter, date, took};
 use crate::cost::Cost;
 use crate::glance::glance;
 use crate::headline::headline;
@@ -102,7 +102,7 @@ fn heading(outcome: &Outcome) -> Markup {
         p.kicker { (outcome.plan.title) }
         h1 { (run.target_identity) }
         p.facts {
-            span class={ "badge " (state(run)) } { (state(run)) }
+            span class={ "badge " (run.state.name()) } { (run.state.name()) }
             @if run.quick { span.badge.quick { "quick" } }
             span { code { (run.target) } }
             span { "plan " code { (run.plan) } }

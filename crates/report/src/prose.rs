@@ -150,7 +150,8 @@ pub(crate) fn shortfall(outcome: &Outcome) -> Option<String> {
             let reason = outcome.run.error.as_deref().unwrap_or("no reason was recorded").trim_end_matches('.');
             Some(format!("The run failed: {reason}. {progress}."))
         }
-        RunState::Running => Some(format!("The run is incomplete: {progress}.")),
+        RunState::Running => Some(format!("The run is in progress: {progress}.")),
+        RunState::Interrupted => Some(format!("The run was interrupted: {progress}.")),
     }
 }
 

@@ -3,7 +3,7 @@
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
 use plan::{Metric, Outcome};
 
-use crate::conditions::{date, state, took};
+use crate::conditions::{date, took};
 use crate::cost::Cost;
 use crate::figure::CellFigure;
 use crate::headline::headline;
@@ -36,8 +36,12 @@ pub(crate) fn of_report(report: &Report, width: u16, color: bool) -> String {
     if color {
         lines.iter_mut().for_each(|line| *line = format!("\x1b[1m{line}\x1b[0m"));
     }
-    let mut facts =
-        vec![format!("plan {}", run.plan), format!("seed {}", run.seed), date(run.started_ms), state(run).to_owned()];
+    let mut facts = vec![
+        format!("plan {}", run.plan),
+        format!("seed {}", run.seed),
+        date(run.started_ms),
+        run.state.name().to_owned(),
+    ];
     facts.extend(run.quick.then(|| "quick".to_owned()));
     facts.extend(run.simulated.then(|| "durations for simulated drives".to_owned()));
     facts.extend(took(run).map(|took| format!("took {took}")));

@@ -353,7 +353,7 @@ impl Store {
         self.write(|connection| {
             let found = connection.execute(
                 "UPDATE run SET state = ?2, error = ?3, finished_ms = ?4 WHERE id = ?1",
-                params![run.0, state.name(), error, finished_ms],
+                params![run.0, run::state_name(state), error, finished_ms],
             )?;
             if found == 0 { Err(absent(connection, run)?.into()) } else { Ok(()) }
         })
@@ -372,7 +372,8 @@ impl Store {
             while let Some(row) = rows.next()? {
                 order.next(row.get("id")?, row)?;
                 let run = run::of_row(row)?;
-                runs.push(Run { annotations: annotations.remove(&run.id).unwrap_or_default(), ..run });
+                let state = self.state(run.id, run.state);
+                runs.push(Run { annotations: annotations.remove(&run.id).unwrap_or_default(), state, ..run });
             }
             Ok(runs)
         })
@@ -393,7 +394,16 @@ impl Store {
     /// The run with what people added to it.
     fn annotated(&self, connection: &Connection, run: Run) -> Result<Run, Cause> {
         let mut found = annotation::get(connection, Some(run.id), self.budget.rows("annotation"))?;
-        Ok(Run { annotations: found.remove(&run.id).unwrap_or_default(), ..run })
+        let state = self.state(run.id, run.state);
+        Ok(Run { annotations: found.remove(&run.id).unwrap_or_default(), state, ..run })
+    }
+
+    /// The state of a run of which the store says this: one that no process carries out was cut off.
+    pub(crate) fn state(&self, run: RunId, stored: RunState) -> RunState {
+        match stored {
+            RunState::Running if self.told(run).is_none() => RunState::Interrupted,
+            stored => stored,
+        }
     }
 
     /// A run's simulated drive as it was when the run began, as JSON; none of a real target, and none in stores of earlier

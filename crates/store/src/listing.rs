@@ -7,13 +7,14 @@ use measurement::{Counted, Filter, Listed, Run};
 use rusqlite::{Row, ToSql};
 
 use crate::error::Cause;
-use crate::run::{group_name, moment, plan_name};
+use crate::run::{group_name, moment, plan_name, state_name, state_of};
 use crate::{RunId, RunState, Store, StoreError};
 
 const TEXT: &str = "(plan || ' ' || target || ' ' || target_identity)";
 
-/// The condition of a filter in SQL, with what stands for its question marks.
-fn sql(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
+/// The condition of a filter in SQL, with what stands for its question marks. Of the runs that the store has as running, these
+/// are carried out by a process.
+fn sql(filter: &Filter, owned: &[RunId]) -> (String, Vec<Box<dyn ToSql>>) {
     let (mut sql, mut values): (String, Vec<Box<dyn ToSql>>) = ("TRUE".into(), Vec::new());
     for word in &filter.words {
         let escaped: String =
@@ -22,7 +23,12 @@ fn sql(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
         values.push(Box::new(format!("%{escaped}%")));
         values.push(Box::new(word.clone()));
     }
-    let state = filter.state.map(|state| state.name().to_owned());
+    if let Some(state @ (RunState::Running | RunState::Interrupted)) = filter.state {
+        let owned: Vec<String> = owned.iter().map(ToString::to_string).collect();
+        let not = if state == RunState::Running { "" } else { "NOT " };
+        sql += &format!(" AND id {not}IN ({})", owned.join(","));
+    }
+    let state = filter.state.map(|state| state_name(state).to_owned());
     for (column, value) in [("target", &filter.target), ("plan", &filter.plan), ("state", &state)] {
         if let Some(value) = value {
             sql += &format!(" AND {column} = ?");
@@ -54,12 +60,26 @@ impl Store {
         if self.has_index { "run AS listed INDEXED BY run_listed" } else { "run AS listed" }
     }
 
+    /// The condition of a filter. Which runs are carried out is asked only where it matters.
+    fn condition(&self, filter: &Filter) -> Result<(String, Vec<Box<dyn ToSql>>), StoreError> {
+        let owned = match filter.state {
+            Some(RunState::Running | RunState::Interrupted) => self.read(|connection| {
+                let of = format!("SELECT id FROM {} WHERE state = 'running'", self.listed_runs());
+                let mut statement = connection.prepare(&of)?;
+                let all = statement.query_map([], |row| row.get(0).map(RunId))?.collect::<Result<Vec<_>, _>>()?;
+                Ok(all.into_iter().filter(|run| self.told(*run).is_some()).collect())
+            })?,
+            _ => Vec::new(),
+        };
+        Ok(sql(filter, &owned))
+    }
+
     /// The wanted runs, the latest first: `most` of them after the first `skip`.
     ///
     /// # Errors
     /// If they cannot be read.
     pub fn listed(&self, filter: &Filter, skip: u64, most: u64) -> Result<Vec<Listed>, StoreError> {
-        let (condition, mut values) = sql(filter);
+        let (condition, mut values) = self.condition(filter)?;
         values.push(Box::new(most as i64));
         values.push(Box::new(skip as i64));
         let sql = format!(
@@ -72,7 +92,8 @@ impl Store {
             let (mut order, mut listed) = (self.budget.rows("run"), Vec::new());
             let mut rows = statement.query(rusqlite::params_from_iter(values))?;
             while let Some(row) = rows.next()? {
-                let run = listed_of(row)?;
+                let mut run = listed_of(row)?;
+                run.state = self.state(run.id, run.state);
                 // The latest comes first.
                 order.next(run.id.0.saturating_neg(), row)?;
                 listed.push(run);
@@ -94,7 +115,7 @@ impl Store {
     /// # Errors
     /// If they cannot be read.
     pub fn count(&self, filter: &Filter) -> Result<u64, StoreError> {
-        let (condition, values) = sql(filter);
+        let (condition, values) = self.condition(filter)?;
         let sql = format!("SELECT count(*) FROM {} WHERE {condition}", self.listed_runs());
         self.read(|connection| {
             let count: i64 = connection.query_row(&sql, rusqlite::params_from_iter(values), |row| row.get(0))?;
@@ -151,7 +172,7 @@ fn listed_of(row: &Row) -> rusqlite::Result<Listed> {
         quick: row.get(2)?,
         target: row.get(3)?,
         target_identity: row.get(4)?,
-        state: RunState::named(&state),
+        state: state_of(&state),
         started_ms: moment(row, "started_ms")?.unwrap_or_default(),
         finished_ms: moment(row, "finished_ms")?,
         group: group_name(row)?,

@@ -24,20 +24,24 @@ pub(crate) struct Owner {
 }
 
 /// How many bytes are told at once: one write of so few is never seen in part.
-const TOLD: usize = 1024;
+const TOLD: usize = 4096;
 
 /// By which the owner of a run tells others how far it has come.
 #[derive(Debug)]
 pub struct ProgressChannel(File);
 
 impl ProgressChannel {
-    /// Tells this in place of what was told before: one line of at most 1,023 bytes; a longer one is not told.
+    /// Tells this in place of what was told before: one line of at most 4,095 bytes; a longer one is not told, which is said.
     ///
     /// That nobody can be told is no reason to end a run, so it is passed over.
-    pub fn tell(&self, line: &str) {
-        if line.len() < TOLD {
-            self.0.write_all_at(format!("{line:<width$}\n", width = TOLD - 1).as_bytes(), 0).ok();
+    pub fn tell(&self, line: &str) -> bool {
+        // By its bytes, for letters may take several.
+        let blanks = TOLD - 1 - line.len().min(TOLD - 1);
+        let fits = line.len() < TOLD;
+        if fits {
+            self.0.write_all_at(format!("{line}{:blanks$}\n", "").as_bytes(), 0).ok();
         }
+        fits
     }
 }
 

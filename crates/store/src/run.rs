@@ -105,7 +105,7 @@ pub(crate) fn of_row(row: &Row) -> rusqlite::Result<Run> {
         capacity: some_bytes(row, "capacity_bytes")?,
         seed: seed_of(row)?,
         repeats: row.get("repeats")?,
-        state: RunState::named(&state),
+        state: state_of(&state),
         error: row.get("error")?,
         started_ms: moment(row, "started_ms")?.unwrap_or_default(),
         finished_ms: moment(row, "finished_ms")?,
@@ -138,6 +138,19 @@ fn sharding(row: &Row) -> rusqlite::Result<Option<Sharding>> {
 /// The longest name of a plan or a group. A plan's own rule is 64 letters, digits and hyphens; a few more may have been
 /// meant once.
 const NAME_MAX: usize = 128;
+
+/// The word for a state in a store. Only a lock tells a run that is carried out from one that was cut off.
+pub(crate) const fn state_name(state: RunState) -> &'static str {
+    match state {
+        RunState::Running | RunState::Interrupted => RunState::Running.name(),
+        over => over.name(),
+    }
+}
+
+/// The state of this word, as far as the word tells it.
+pub(crate) fn state_of(word: &str) -> RunState {
+    RunState::named(word).unwrap_or(RunState::Running)
+}
 
 /// The name of a run's plan, which becomes a part of files' names.
 pub(crate) fn plan_name(row: &Row) -> rusqlite::Result<String> {

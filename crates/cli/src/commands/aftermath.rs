@@ -28,7 +28,7 @@ pub fn run(arguments: &Arguments, open: impl FnOnce() -> Result<Store, Failure>)
     let entered = open().and_then(|store| Ok(RunRecord::of(&Mutex::new(store), run).killed(&cause)?));
     let words = match entered {
         Ok(()) => format!("{cause}\nRun {run} is marked failed; what was measured before is kept"),
-        Err(error) => format!("{cause}\nRun {run} stays marked unfinished: {}", error.words(false)),
+        Err(error) => format!("{cause}\nRun {run} stays marked interrupted: {}", error.words(false)),
     };
     let left = settled.err().map(|error| format!("\n{error}")).unwrap_or_default();
     Err(Failure::failed(format!("{words}{left}")))

@@ -50,7 +50,7 @@ fn hints(store: &Store) -> Result<(String, Vec<Hint>), Failure> {
     let mut hints = Vec::new();
     let situation = match latest.state {
         RunState::Complete => format!("Run {} is the latest: {} on {}.", latest.id, latest.plan, short(&latest.target)),
-        _ if store.told(latest.id).is_some() => format!("Run {} is in progress in another process.", latest.id),
+        RunState::Running => format!("Run {} is in progress in another process.", latest.id),
         _ if latest.plan == super::review::SINGLE => format!("Run {} was interrupted.", latest.id),
         _ => {
             hints.push((format!("assay review --resume {}", latest.id), "continue it"));

@@ -7,7 +7,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
 use lab::Environment;
 use lab::gate::Baseline;
-use store::{Filter, Run, RunNote, RunState, RunTag, Store};
+use store::{Filter, Run, RunNote, RunTag, Store};
 
 use super::history::Which;
 use crate::failure::Failure;
@@ -82,12 +82,12 @@ pub fn list(store: &Store, arguments: &Runs) -> Result<(), Failure> {
             "No run matches. plan=, target=, tag=, group=, host= and serial= want the whole name; a word alone is found \
              anywhere in plan, target and model.\n",
         ),
-        (false, _) => say(&format!("{}\n", table(store, &runs).trim_fmt())),
+        (false, _) => say(&format!("{}\n", table(&runs).trim_fmt())),
     }
 }
 
 /// The runs as a table. Hosts are named where there are several, tags where there are any.
-fn table(store: &Store, runs: &[Run]) -> Table {
+fn table(runs: &[Run]) -> Table {
     let hosts: Vec<String> = runs.iter().map(host).collect();
     let has_hosts = hosts.iter().any(|host| *host != hosts[0]);
     let has_tags = runs.iter().any(|run| !run.annotations.tags.is_empty());
@@ -101,16 +101,10 @@ fn table(store: &Store, runs: &[Run]) -> Table {
         .set_header(head.chain(more).chain(["state"]));
     for (run, host) in runs.iter().zip(hosts) {
         let plan = if run.quick { format!("{} (quick)", run.plan) } else { run.plan.clone() };
-        let state = match run.state {
-            RunState::Running if store.told(run.id).is_some() => "running",
-            RunState::Running => "interrupted",
-            RunState::Complete => "complete",
-            RunState::Failed => "failed",
-        };
         let tags: Vec<&str> = run.annotations.tags.iter().map(RunTag::as_str).collect();
         let first = [run.id.to_string(), report::date(run.started_ms), line(&plan), line(&run.target)];
         let more = has_hosts.then(|| line(&host)).into_iter().chain(has_tags.then(|| tags.join(" ")));
-        table.add_row(first.into_iter().chain(more).chain([state.to_owned()]));
+        table.add_row(first.into_iter().chain(more).chain([run.state.name().to_owned()]));
     }
     table
 }

@@ -1,5 +1,7 @@
 //! How a run that goes on is shown: what is done now on top, the charts of its steps, and what is in doubt.
 
+use block::Nanos;
+use engine::CurveWindow;
 use indicatif::HumanDuration;
 use lab::{Bar, Chart, Metric, Snapshot};
 use ratatui::Frame;
@@ -15,6 +17,8 @@ use crate::terminal::spelled;
 const BOTH: u16 = 60;
 /// The fewest rows of a curve.
 const CURVE: usize = 3;
+/// The most rows of a curve with its title.
+const CURVE_MOST: u16 = 18;
 /// The rows of a section that says what is done now, with its title.
 const NOW: u16 = 6;
 
@@ -34,7 +38,8 @@ pub fn draw(frame: &mut Frame, snapshot: &Snapshot, moment: &ViewFrame) {
     let area = frame.area();
     let rest = area.height.saturating_sub(4);
     let now = if rest >= NOW { NOW } else { 0 };
-    let doubts = if rest >= NOW + 6 { ((rest - NOW) / 3).max(3) } else { 0 };
+    let said = drawing.doubts(area.width.into(), rest.into()).len() as u16 + 1;
+    let doubts = if rest >= NOW + 6 { said.min(((rest - NOW) / 3).max(3)) } else { 0 };
     let rows = [3, now, rest - now - doubts, doubts, 1].map(Constraint::Length);
     let [head, now, charts, doubts, foot] = Layout::vertical(rows).areas(area);
     let halves = |area: Rect| match area.width >= BOTH {
@@ -47,10 +52,14 @@ pub fn draw(frame: &mut Frame, snapshot: &Snapshot, moment: &ViewFrame) {
     drawing.section(frame, right, "drive".to_owned(), &drawing.drive());
     let [left, _, right] = halves(charts);
     let (cells, steps) = if right.is_empty() { (left, right) } else { (right, left) };
-    drawing.section(frame, steps, "steps, axes from 0".to_owned(), &drawing.steps(steps));
-    drawing.section(frame, cells, drawing.cells_title(), &drawing.cells(cells));
+    let curve = drawing.curve(cells.width.into());
+    // What changes the drive has the first place while it goes on, and what is left of the room otherwise.
+    let (first, then) = if drawing.is_changing() { (curve, None) } else { (None, curve) };
+    let (beneath, last) = if steps.is_empty() { (None, then) } else { (then, None) };
+    drawing.column(frame, steps, std::iter::once(drawing.steps(steps)).chain(beneath));
+    drawing.column(frame, cells, first.into_iter().chain(drawing.cells(cells)).chain(last));
     let title = format!("findings: {}", snapshot.findings.len());
-    drawing.section(frame, doubts, title, &drawing.doubts(doubts));
+    drawing.section(frame, doubts, title, &drawing.doubts(doubts.width.into(), doubts.height.into()));
     let keys = "q or Ctrl-C stops the run; finished measurements are stored";
     frame.render_widget(Paragraph::new(keys).style(drawing.faint()), foot);
     // The locale may have no more than ASCII.
@@ -58,6 +67,25 @@ pub fn draw(frame: &mut Frame, snapshot: &Snapshot, moment: &ViewFrame) {
         if !cell.symbol().is_ascii() {
             let symbol = spelled(cell.symbol().to_owned());
             cell.set_symbol(&symbol[..symbol.chars().next().map_or(0, char::len_utf8)]);
+        }
+    }
+}
+
+/// What stands in a column beneath a title of its own.
+enum Block {
+    /// Lines, as many as have room.
+    Lines(String, Vec<String>),
+    /// A curve over as many rows as have room, with what is said beneath it.
+    Curve(String, Vec<f64>, Option<String>),
+}
+
+impl Block {
+    /// How many rows it takes of so many, with its title.
+    fn rows(&self, room: u16) -> u16 {
+        match self {
+            Self::Lines(_, lines) => room.min(lines.len() as u16 + 1),
+            Self::Curve(..) if usize::from(room) < CURVE + 2 => 0,
+            Self::Curve(..) => room.min(CURVE_MOST),
         }
     }
 }
@@ -108,6 +136,29 @@ impl Drawing<'_> {
         frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()), area);
     }
 
+    /// Blocks one beneath another, as far as they have room.
+    fn column(&self, frame: &mut Frame, area: Rect, blocks: impl Iterator<Item = Block>) {
+        let mut rest = area;
+        for block in blocks {
+            let rows = block.rows(rest.height);
+            if rows < 2 {
+                continue;
+            }
+            let area = Rect { height: rows, ..rest };
+            let width = usize::from(area.width);
+            match block {
+                Block::Lines(title, lines) => self.section(frame, area, title, &lines),
+                Block::Curve(title, values, said) => {
+                    let said = said.map_or_else(Vec::new, |said| wrapped(&said, width));
+                    let high = usize::from(rows - 1).saturating_sub(said.len()).max(CURVE);
+                    let lines: Vec<String> = plotted(&values, width, high).into_iter().chain(said).collect();
+                    self.section(frame, area, title, &lines);
+                }
+            }
+            rest = Rect { y: rest.y + rows, height: rest.height - rows, ..rest };
+        }
+    }
+
     fn now_title(&self) -> String {
         match (&self.snapshot.now, &self.snapshot.last) {
             (None, Some(_)) => "last measurement".to_owned(),
@@ -121,13 +172,16 @@ impl Drawing<'_> {
         let history = bars(&history[history.len().saturating_sub(width)..]);
         if let Some(speed) = self.snapshot.now {
             let lately = speed.lately.map(|lately| format!("median {}, 99 % {}", lately.median, lately.p99));
-            let latency = lately.unwrap_or_else(|| "latencies after the first second".to_owned());
-            return vec![format!("{:.0} IOPS, {:.1} MB/s", speed.iops, speed.rate / 1e6), latency, history];
+            // A simulated drive tells latencies with the measurement.
+            let waits = self.moment.device.is_some().then(|| "latencies after the first second".to_owned());
+            let speed = format!("{} IOPS, {:.1} MB/s", number(speed.iops), speed.rate / 1e6);
+            return [Some(speed), lately.or(waits), Some(history)].into_iter().flatten().collect();
         }
         let Some(last) = &self.snapshot.last else { return vec!["no measurements yet".to_owned()] };
         let figure = |metric: Metric| last.figure(metric);
         let speed = [(Metric::Iops, 0, " IOPS"), (Metric::Bandwidth, 1, " MB/s")];
-        let speed = speed.map(|(of, digits, unit)| figure(of).map(|value| format!("{value:.digits$}{unit}")));
+        let amount = |value: f64, digits| if digits == 0 { number(value.round()) } else { format!("{value:.digits$}") };
+        let speed = speed.map(|(of, digits, unit)| figure(of).map(|value| amount(value, digits) + unit));
         let words = [
             [(Metric::LatencyMedian, "median"), (Metric::Latency99, "99 %")],
             [(Metric::LatencyMean, "mean"), (Metric::Latency9999, "99.99 %")],
@@ -160,9 +214,9 @@ impl Drawing<'_> {
     }
 
     /// A line for each of the latest steps: how its cells go.
-    fn steps(&self, area: Rect) -> Vec<String> {
+    fn steps(&self, area: Rect) -> Block {
         let charts = self.latest(&self.snapshot.charts, area);
-        let name = charts.iter().map(|chart| chart.step.chars().count()).max().unwrap_or(0).min(16);
+        let name = charts.iter().map(|chart| chart.step.chars().count()).max().unwrap_or(0).min(22);
         let line = |chart: &Chart| {
             let values: Vec<f64> = chart.bars.iter().map(|bar| bar.mean).collect();
             let ends = match (values.first(), values.last()) {
@@ -176,56 +230,70 @@ impl Drawing<'_> {
             let shown = &values[values.len().saturating_sub(room)..];
             format!("{:<name$} {} {ends}", shortened(&chart.step, name), bars(shown))
         };
-        charts.iter().map(line).collect()
+        Block::Lines("steps, axes from 0".to_owned(), charts.iter().map(line).collect())
     }
 
-    fn cells_title(&self) -> String {
-        let chart = self.snapshot.charts.last();
-        chart.map_or_else(|| "cells".to_owned(), |chart| format!("{}, {}", chart.step, chart.figure))
+    /// Bars for the cells of the latest step, and of those before it.
+    fn cells(&self, area: Rect) -> impl Iterator<Item = Block> {
+        self.snapshot.charts.iter().rev().map(move |chart| {
+            let width = usize::from(area.width);
+            let cells = self.latest(&chart.bars, area);
+            let name = cells.iter().map(|bar| bar.cell.chars().count()).max().unwrap_or(0).min(width / 2);
+            let highest = chart.bars.iter().map(|bar| bar.mean).fold(0.0, f64::max);
+            let digits = chart.bars.iter().map(|bar| number(bar.mean).len()).max().unwrap_or(0);
+            let room = width.saturating_sub(name + digits + 2);
+            let line = |bar: &Bar| {
+                let full = if highest > 0.0 { (bar.mean / highest * room as f64).round() as usize } else { 0 };
+                format!("{:<name$} {:>digits$} {}", shortened(&bar.cell, name), number(bar.mean), "█".repeat(full))
+            };
+            Block::Lines(format!("{}, {}", chart.step, chart.figure), cells.iter().map(line).collect())
+        })
     }
 
-    /// A bar for each of the latest cells of the latest step.
-    fn cells(&self, area: Rect) -> Vec<String> {
-        let width = usize::from(area.width);
-        let Some(chart) = self.snapshot.charts.last() else {
-            return self.curve(width, usize::from(area.height).saturating_sub(1));
+    /// Whether the drive is brought into another state, of which no figure is kept before its end.
+    fn is_changing(&self) -> bool {
+        let snapshot = self.snapshot;
+        snapshot.now.is_some()
+            && (snapshot.curve.rounds > 0 || snapshot.charts.is_empty() || self.moment.device.is_none())
+    }
+
+    /// The IOPS of the workload under way, or of the last that was heard of, over its time; else of the last measurement by
+    /// second. None where nothing is known.
+    fn curve(&self, width: usize) -> Option<Block> {
+        let Snapshot { curve, history, .. } = self.snapshot;
+        let (step, values) = match curve.points.len() {
+            0 | 1 => ("last measurement by second", history.iter().copied().collect()),
+            _ => (curve.step.as_str(), over_time(&curve.points, width)),
         };
-        let cells = self.latest(&chart.bars, area);
-        let name = cells.iter().map(|bar| bar.cell.chars().count()).max().unwrap_or(0).min(width / 2);
-        let highest = chart.bars.iter().map(|bar| bar.mean).fold(0.0, f64::max);
-        let digits = chart.bars.iter().map(|bar| number(bar.mean).len()).max().unwrap_or(0);
-        let room = width.saturating_sub(name + digits + 2);
-        let line = |bar: &Bar| {
-            let full = if highest > 0.0 { (bar.mean / highest * room as f64).round() as usize } else { 0 };
-            format!("{:<name$} {:>digits$} {}", shortened(&bar.cell, name), number(bar.mean), "█".repeat(full))
-        };
-        let lines: Vec<String> = cells.iter().map(line).collect();
-        let room = usize::from(area.height).saturating_sub(lines.len() + 1);
-        lines.into_iter().chain(self.curve(width, room)).collect()
-    }
-
-    /// The IOPS of the measurement under way, or by second of the last one, in so many rows; nothing where there are fewer
-    /// than three or nothing is known.
-    fn curve(&self, width: usize, rows: usize) -> Vec<String> {
-        let history: Vec<f64> = self.snapshot.history.iter().copied().collect();
-        let highest = history.iter().copied().fold(0.0, f64::max);
-        if rows < CURVE + 2 || history.len() < 2 || highest <= 0.0 {
-            return Vec::new();
+        let highest = values.iter().copied().fold(0.0, f64::max);
+        if values.len() < 2 || highest <= 0.0 {
+            return None;
         }
-        let title = match self.snapshot.now {
-            Some(_) => format!("now, IOPS from 0 to {}", number(highest)),
-            None => format!("last measurement by second, IOPS from 0 to {}", number(highest)),
-        };
-        [String::new(), title].into_iter().chain(plotted(&history, width, rows - 2)).collect()
+        let length = Nanos::from_nanos((curve.end() * 1e9) as u64);
+        let time = if curve.points.len() < 2 { String::new() } else { format!(" in {length}") };
+        let axis = format!(", IOPS from 0 to {}{time}", number(highest));
+        let name = shortened(step, width.saturating_sub(axis.chars().count() + 4));
+        let said = curve.window.filter(|_| !time.is_empty()).map(|CurveWindow { rule, found, .. }| {
+            format!(
+                "{} rounds; last {}: spread {:.0} % (limit {:.0} %), slope {:.0} % (limit ±{:.0} %): {}",
+                curve.rounds,
+                rule.rounds,
+                found.spread * 100.0,
+                rule.spread * 100.0,
+                found.slope * 100.0,
+                rule.slope * 100.0,
+                if found.steady { "steady" } else { "not steady" }
+            )
+        });
+        Some(Block::Curve(format!("{name}{axis}"), values, said))
     }
 
     /// The latest findings first, each on as many lines as it takes.
-    fn doubts(&self, area: Rect) -> Vec<String> {
+    fn doubts(&self, width: usize, rows: usize) -> Vec<String> {
         if self.snapshot.findings.is_empty() {
             return vec!["none so far".to_owned()];
         }
-        let latest = self.snapshot.findings.iter().rev().take(area.height.into());
-        latest.flat_map(|finding| wrapped(finding, area.width.into())).collect()
+        self.snapshot.findings.iter().rev().take(rows).flat_map(|finding| wrapped(finding, width)).collect()
     }
 
     /// As many of the last of `all` as an area has rows beneath its title.
@@ -251,9 +319,29 @@ fn plotted(values: &[f64], width: usize, rows: usize) -> Vec<String> {
     (0..rows).rev().map(|row| (0..width).map(|at| cell(row, at)).collect()).collect()
 }
 
-/// A figure in whole numbers, or with the decimals that tell small ones apart.
+/// The IOPS of spans of time, each from the end of the one before, at so many times of the same distance.
+fn over_time(points: &[(f64, f64)], columns: usize) -> Vec<f64> {
+    let end = points.last().map_or(0.0, |(end, _)| *end);
+    let time = |column: usize| end * (column as f64 + 0.5) / columns as f64;
+    let at = |time: f64| points[points.partition_point(|(end, _)| *end < time).min(points.len() - 1)].1;
+    (0..columns).map(|column| at(time(column))).collect()
+}
+
+/// A figure with three digits at least: `38,912`, `252`, `79.1`, `4.03`.
 fn number(value: f64) -> String {
-    if value.abs() < 100.0 && value.fract() != 0.0 { format!("{value:.2}") } else { format!("{value:.0}") }
+    let digits = match value.abs() {
+        low if low.fract() == 0.0 => 0,
+        low if low < 10.0 => 2,
+        low if low < 100.0 => 1,
+        _ => 0,
+    };
+    let text = format!("{value:.digits$}");
+    let whole = text.find('.').unwrap_or(text.len());
+    let parts = |(place, letter): (usize, char)| {
+        let is_apart = place > 0 && place < whole && (whole - place) % 3 == 0 && !text[..place].ends_with('-');
+        is_apart.then_some(',').into_iter().chain([letter])
+    };
+    text.char_indices().flat_map(parts).collect()
 }
 
 /// A text with an ellipsis at its end where there is no room for all of it.
@@ -290,13 +378,13 @@ mod tests {
         assert_eq!(plotted(&[0.0; 3], 3, 1), ["   "]);
     }
 
-    use block::{Bytes, Nanos, Op, Seed};
+    use block::{Bytes, Op, Seed};
     use drive::Counters;
     use engine::{Clock, Measurement};
     use lab::{Progress, Tracker, Watch};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
-    use workload::Workload;
+    use workload::{Pattern, Workload};
 
     use super::*;
 
@@ -313,21 +401,21 @@ mod tests {
         tracker.advance(Nanos::from_secs(40));
         tracker.step("Random reads by queue depth");
         for (step, cell, each) in [("write", "", 100), ("read", "iodepth=1", 200), ("read", "iodepth=32", 400)] {
-            let mut measurement = Measurement::new(Workload::default(), Seed::new(1), Clock::Virtual);
+            let workload = Workload { pattern: Pattern::RandRead, ..Workload::default() };
+            let mut measurement = Measurement::new(workload, Seed::new(1), Clock::Virtual);
             for read in 1..=each * 3 {
                 let at = Nanos::from_nanos(read * 1_000_000_000 / each);
                 measurement.record(Op::Read, Bytes::from_kib(4), at, Nanos::from_micros(100));
             }
-            let page = Bytes::from_kib(4);
-            measurement.drive = Some(Counters {
-                host_written: Bytes::from_mib(8),
-                pages_programmed: 3072,
-                page,
-                blocks_erased: 5,
-                ..Counters::default()
-            });
             tracker.kept(step, cell, &measurement);
         }
+        tracker.did(Counters {
+            host_written: Bytes::from_mib(24),
+            pages_programmed: 9216,
+            page: Bytes::from_kib(4),
+            blocks_erased: 15,
+            ..Counters::default()
+        });
         tracker.found(Some("read"), Some("iodepth=32"), "The host was busy, so the figures may say more of it.");
         (progress, tracker)
     }
@@ -375,18 +463,55 @@ mod tests {
     fn what_a_real_drive_does_now_takes_the_place_of_the_last_measurement() {
         let (progress, tracker) = run();
         let lately = Some(engine::Lately { median: Nanos::from_micros(80), p99: Nanos::from_millis(2) });
-        let heard = |requests| engine::RealProgress {
+        let heard = |requests| engine::LiveProgress {
             requests,
             bytes: Bytes::from_kib(4).times(requests),
             elapsed: Nanos::from_millis(requests),
             lately,
+            ..engine::LiveProgress::default()
         };
         tracker.live(heard(250));
         tracker.live(heard(500));
         let text = shown(&progress, Some(vec!["7 in flight".to_owned()]), 80, 24);
-        for part in ["── now", "1000 IOPS, 4.1 MB/s", "median 80 µs, 99 % 2 ms", "██", "7 in flight"] {
+        for part in ["── now", "1,000 IOPS, 4.1 MB/s", "median 80 µs, 99 % 2 ms", "██", "7 in flight"] {
             assert!(text.contains(part), "`{part}` is missing:\n{text}");
         }
+    }
+
+    #[test]
+    fn while_a_drive_is_conditioned_its_curve_comes_first_with_how_it_is_judged() {
+        let (progress, tracker) = run();
+        tracker.step("Random writes until steady");
+        let heard = |second: u64| engine::LiveProgress {
+            clock: Clock::Virtual,
+            requests: 20_000 * second.min(60) + 5_000 * second.saturating_sub(60),
+            elapsed: Nanos::from_secs(second),
+            ..engine::LiveProgress::default()
+        };
+        (1..=120).for_each(|second| tracker.live(heard(second)));
+        let rule = stats::SteadyRule::SNIA;
+        let window =
+            CurveWindow { begin: 20.0, end: 120.0, rule, found: rule.judge(&[9.0, 9.0, 5.0, 5.0, 5.0]).unwrap() };
+        tracker.judged(6, Some(window));
+        for (width, height) in [(80, 24), (160, 50)] {
+            let text = shown(&progress, None, width, height);
+            let title = text.lines().find(|line| line.contains("Random writes until steady, IOPS from 0 to 20,000 in"));
+            assert!(title.is_some_and(|title| title.contains("120 s") || title.contains("2 min")), "{text}");
+            assert!(text.contains("6 rounds; last 5: spread 61 % (limit 20 %)"), "{text}");
+            // A quarter of the height after half of the time.
+            assert!(text.contains("████ "), "{text}");
+        }
+        let wide = shown(&progress, None, 160, 50);
+        assert!(
+            wide.contains("── read, IOPS") && wide.contains("── write, IOPS"),
+            "earlier steps fill the room:\n{wide}"
+        );
+    }
+
+    #[test]
+    fn figures_have_three_digits_and_thousands_apart() {
+        let told = [0.0, 4.026, 79.13, 252.4, 24_661.0, 1_234_567.8].map(number);
+        assert_eq!(told, ["0", "4.03", "79.1", "252", "24,661", "1,234,568"]);
     }
 
     #[test]

@@ -266,7 +266,7 @@ fn what_cannot_be_compared_is_refused_with_a_reason() {
     assert!(said.contains("runs 1 and 3 share no point") && said.contains("step `read`"), "{said}");
     let store = rusqlite::Connection::open(runs.place.store()).unwrap();
     store.execute("UPDATE run SET state = 'running' WHERE id = 2", []).unwrap();
-    assert!(refused(&["1", "2"]).contains("run 2 is unfinished"));
+    assert!(refused(&["1", "2"]).contains("run 2 was interrupted"));
     store.execute("UPDATE run SET state = 'failed', error = 'the disk is gone' WHERE id = 2", []).unwrap();
     let said = refused(&["1", "2"]);
     assert!(said.contains("run 2 failed: the disk is gone") && said.contains("--resume 2"), "{said}");

@@ -113,7 +113,7 @@ fn a_killed_review_keeps_its_cells_and_a_resumed_one_gives_the_same_figures_bit_
     assert!(cut.succeeds(&["runs"]).contains("interrupted"));
     let kept = figures(&cut).lines().count();
     assert!((4..figures(&whole).lines().count()).contains(&kept), "{kept} measurements were kept");
-    assert!(cut.succeeds(&["show", "last"]).contains("short"), "an unfinished run can be shown");
+    assert!(cut.succeeds(&["show", "last"]).contains("short"), "an interrupted run can be shown");
 
     cut.succeeds(&["review", "--resume"]);
     assert_eq!(figures(&cut), figures(&whole));
@@ -363,7 +363,7 @@ fn a_run_whose_end_cannot_be_entered_is_not_said_to_be_marked() {
     drop(store);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("stays marked unfinished") && said.contains("no such column"), "{said}");
+    assert!(said.contains("stays marked interrupted") && said.contains("no such column"), "{said}");
     assert!(!said.contains("marked failed"), "{said}");
     assert!(place.succeeds(&["runs"]).contains("interrupted"));
 }

@@ -62,7 +62,7 @@ fn what_is_not_there_is_said_with_what_to_do() {
         ("/compare?runs=1,1", 400, "given twice"),
         ("/compare?runs=1,2,3,4,5,6,7,8,9,10,11,12,13", 404, "No such run"),
         ("/?page=x", 400, "the first is 1"),
-        ("/?state=odd", 400, "complete, unfinished or failed"),
+        ("/?state=odd", 400, "complete, running, interrupted or failed"),
         ("/../../etc/passwd", 404, "All runs"),
         ("/assets/x/../../../etc/passwd", 404, "All runs"),
         ("/assets/x/%2e%2e%2fCargo.toml", 404, "All runs"),
@@ -214,9 +214,12 @@ fn a_run_that_was_cut_off_is_told_from_one_under_way() {
     let connection = rusqlite::Connection::open(place.store()).unwrap();
     connection.execute_batch("UPDATE run SET state = 'running', finished_ms = NULL WHERE id = 2").unwrap();
     let served = Served::new(&place, &[]);
-    assert!(served.get("/").body.contains("unfinished"));
+    assert!(served.get("/").body.contains("interrupted"));
+    assert!(served.get("/?state=interrupted").body.contains("/run/2\""));
+    assert!(served.get("/?state=unfinished").body.contains("/run/2\""), "the name that it had once");
+    assert!(served.get("/?state=running").body.contains("No run matches"));
     let state: serde_json::Value = serde_json::from_str(&served.get("/live/2/state").body).unwrap();
-    assert_eq!((&state["state"], &state["goes_on"]), (&"unfinished".into(), &false.into()));
+    assert_eq!((&state["state"], &state["goes_on"]), (&"interrupted".into(), &false.into()));
     assert!(state["line"].as_str().unwrap().contains("assay review --resume 2"), "{state}");
     let state: serde_json::Value = serde_json::from_str(&served.get("/live/1/state").body).unwrap();
     assert_eq!((&state["state"], state["share"].as_f64()), (&"complete".into(), Some(1.0)));

@@ -41,7 +41,7 @@ fn a_reader_finds_runs_opens_one_and_compares_two() {
 
     browser.ask("document.querySelector('#plan').value = 'short'");
     browser.ask("document.querySelector('#q').value = 'x25'");
-    browser.ask("document.querySelector('form.search button').click()");
+    browser.ask("document.querySelector('.search button').click()");
     browser.until("location.search.includes('plan=short') && document.readyState === 'complete'", "the filter");
     assert_eq!(browser.ask("document.querySelectorAll('table.list tbody tr').length"), 2);
     assert_eq!(browser.ask("document.querySelector('#plan').value"), "short", "the form shows what was asked for");
@@ -51,7 +51,7 @@ fn a_reader_finds_runs_opens_one_and_compares_two() {
     browser.ask("history.back()");
     browser.until("location.pathname === '/' && document.readyState === 'complete'", "back");
     browser.ask("document.querySelectorAll('table.list .tick input').forEach((tick) => tick.click())");
-    browser.follow("document.querySelector('form.runs button').click()", "/compare");
+    browser.follow("document.querySelector('.bar button').click()", "/compare");
     assert_eq!(browser.ask("document.querySelector('h1').textContent"), "Run 2 compared with run 1");
     browser.until(&format!("{MARKS} > 0"), "a chart of the comparison");
     assert!(browser.errors.is_empty(), "{:?}", browser.errors);
@@ -155,21 +155,21 @@ fn a_run_is_followed_and_its_charts_grow_until_it_is_complete() {
     let mut review =
         place.command(&["review", "sim:x25-m?capacity.user=1GiB", "--plan", "long.toml", "--out", "reports"]);
     let mut review = Review(review.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
-    while served.get("/live/1/state").status != 200 {
+    while served.get("/api/runs/1/live").status != 200 {
         assert!(review.0.try_wait().unwrap().is_none(), "the review ended before it began");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    assert!(served.get("/").body.contains("under way"), "the list tells that it goes on");
+    assert!(served.get("/").body.contains("badge running"), "the list tells that it goes on");
     browser.look(1280, 900, false);
     browser.go(&served.url("/live/1"));
-    assert_eq!(browser.ask("document.querySelector('#state').textContent"), "under way");
+    assert_eq!(browser.ask("document.querySelector('#state').textContent"), "running");
 
     let mut grown = vec![browser.ask(MARKS).as_u64().unwrap()];
     let mut shares = Vec::new();
     // The review stands still while it is looked at, so that the browser keeps up with it however busy the machine is.
     let process = review.0.id().to_string();
     let signal = |name: &str| drop(attempt("kill", &[name, &process]));
-    while browser.ask("document.querySelector('#state').textContent") == "under way" {
+    while browser.ask("document.querySelector('#state').textContent") == "running" {
         signal("-STOP");
         std::thread::sleep(std::time::Duration::from_millis(50));
         let marks = browser.ask(MARKS).as_u64().unwrap();
@@ -193,5 +193,5 @@ fn a_run_is_followed_and_its_charts_grow_until_it_is_complete() {
         browser.until(&format!("document.querySelector('{chart}')"), "a chart of each step");
     }
     assert!(browser.errors.is_empty(), "{:?}", browser.errors);
-    assert_eq!(served.get("/live/1/state").body.matches("\"mark\":\"done\"").count(), 4);
+    assert_eq!(served.get("/api/runs/1/live").body.matches("\"mark\":\"done\"").count(), 4);
 }

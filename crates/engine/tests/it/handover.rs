@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_engine::{
-    Access, Cpu, Handover, IoEngine, Measurement, Method, RealError, RealProgress, Submission, Target, run_real,
+    Access, Cpu, Handover, IoEngine, LiveProgress, Measurement, Method, RealError, Submission, Target, run_real,
 };
 use block::{Bytes, Nanos, Seed};
 use tempfile::TempDir;
@@ -134,7 +134,7 @@ fn a_run_that_is_stopped_gives_what_was_measured_until_then() {
         let workload =
             Workload { pattern: Pattern::RandRead, queue_depth: 4, arrival, stop: long, ..Workload::default() };
         // The first word of progress that has requests to tell of ends the run.
-        let watch = |progress: RealProgress| stop.store(progress.requests > 0, Ordering::Relaxed);
+        let watch = |progress: LiveProgress| stop.store(progress.requests > 0, Ordering::Relaxed);
         let measurement = run_real(&target, &workload, Seed::new(7), &watch).unwrap();
         assert!(measurement.requests() > 0);
         assert!(measurement.elapsed < Nanos::from_secs(60), "{}", measurement.elapsed);

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use assay_engine::{Access, Clock, Measurement, Purged, RealError, RealProgress, Target, TargetError, run_real};
+use assay_engine::{Access, Clock, LiveProgress, Measurement, Purged, RealError, Target, TargetError, run_real};
 use block::{Bytes, Nanos, Seed};
 use tempfile::TempDir;
 use workload::{Arrival, Pattern, Stop, Workload};
@@ -90,7 +90,7 @@ fn a_time_limit_after_a_ramp_gives_one_interval_a_second() {
     let stop = Stop::after(Nanos::from_millis(1200));
     let ramp = Nanos::from_millis(300);
     let workload = Workload { pattern: Pattern::RandRead, ramp, stop, ..Workload::default() };
-    let last = Mutex::new(RealProgress::default());
+    let last = Mutex::new(LiveProgress::default());
     let watch = |progress| *last.lock().unwrap() = progress;
     let measurement = run_real(&target, &workload, Seed::new(7), &watch).unwrap();
     assert!(measurement.elapsed >= Nanos::from_millis(1200), "{}", measurement.elapsed);

@@ -1,7 +1,7 @@
 //! Several jobs side by side on one drive: each has figures of its own, and what it takes the others lack.
 
 use assay_engine::{
-    Access, Job, Measurement, OnError, RealError, RealProgress, Target, VirtualError, run_real_apart,
+    Access, Job, LiveProgress, Measurement, OnError, RealError, Target, VirtualError, run_real_apart,
     run_real_together, run_virtual, run_virtual_together,
 };
 use block::{Bytes, Nanos, Seed};
@@ -170,7 +170,7 @@ fn jobs_on_a_file_count_their_own_requests_exactly() {
             Workload { pattern: Pattern::Write, block: Bytes::from_mib(1), stop: mib(8), ..Workload::default() };
         run_real_together(&target, &jobs(&[whole]), &|_| {}).unwrap();
         let seen = std::sync::Mutex::new(0);
-        let watch = |progress: RealProgress| *seen.lock().unwrap() = progress.requests;
+        let watch = |progress: LiveProgress| *seen.lock().unwrap() = progress.requests;
         let measured = run_real_together(&target, &jobs(&workloads), &watch).unwrap();
         let counts: Vec<_> = measured.iter().map(|job| (job.read.requests, job.write.requests)).collect();
         assert_eq!(counts, [(512, 0), (0, 256), (100, 0)], "direct {direct}");
@@ -203,7 +203,7 @@ fn a_job_that_cannot_run_on_a_file_is_told_by_name_and_nothing_begins() {
     let target = target(&directory, true);
     let beyond = Workload { offset: Bytes::from_gib(1), ..reader(1) };
     let seen = std::sync::Mutex::new(0);
-    let watch = |progress: RealProgress| *seen.lock().unwrap() += progress.requests;
+    let watch = |progress: LiveProgress| *seen.lock().unwrap() += progress.requests;
     let error = run_real_together(&target, &jobs(&[writer(1), beyond]), &watch).unwrap_err();
     assert!(error.to_string().starts_with("job `b`: "), "{error}");
     let RealError::OfJob { error, .. } = error else { panic!("{error}") };

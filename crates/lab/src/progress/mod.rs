@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use block::Nanos;
-use engine::Measurement;
+use drive::Counters;
+use engine::{CurveWindow, Measurement};
 use rustix::time::{ClockId, clock_gettime};
 use trial::Trial;
 
@@ -61,7 +62,7 @@ struct State {
     /// What is done of the work that was expected.
     work: Nanos,
     /// What the measurement under way had done when it was last heard of.
-    heard: engine::RealProgress,
+    heard: engine::LiveProgress,
     /// How an earlier run like it went.
     like: Course,
     log: Log,
@@ -97,7 +98,7 @@ impl Progress {
             clock,
             began: clock(),
             work: Nanos::ZERO,
-            heard: engine::RealProgress::default(),
+            heard: engine::LiveProgress::default(),
             like,
             log: Log::default(),
         };
@@ -182,8 +183,20 @@ impl Watch for Tracker<'_> {
         self.take(News::Advanced, |state| state.advance(done));
     }
 
-    fn live(&self, now: engine::RealProgress) {
-        self.take(News::Live, |state| state.snapshot.hear(std::mem::replace(&mut state.heard, now), now));
+    fn live(&self, now: engine::LiveProgress) {
+        self.take(News::Live, |state| state.snapshot.hear(&mut state.heard, now));
+    }
+
+    fn judged(&self, rounds: u32, window: Option<CurveWindow>) {
+        self.take(News::Live, |state| (state.snapshot.curve.rounds, state.snapshot.curve.window) = (rounds, window));
+    }
+
+    fn did(&self, counters: Counters) {
+        self.take(News::Advanced, |state| state.snapshot.counters = Some(counters));
+    }
+
+    fn had(&self, repeats: u64) {
+        self.take(News::Advanced, |state| state.snapshot.measurements = repeats);
     }
 
     fn kept(&self, step: &str, cell: &str, measurement: &Measurement) {

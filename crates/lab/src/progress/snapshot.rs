@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use block::Nanos;
 use drive::Counters;
-use engine::{Measurement, TICK};
+use engine::{Clock, Curve, LiveProgress, Measurement, TICK};
 use trial::{Figure, Trial};
 
 use super::Speed;
@@ -13,6 +13,9 @@ use crate::Metric;
 
 /// How many of the latest speeds are kept: as many as the widest terminal shows.
 const HISTORY: usize = 400;
+
+/// The shortest time in which a rate can be told of a real target: requests are counted a batch at a time.
+const HEARD_LEAST: Nanos = Nanos::from_millis(100);
 
 /// How far a run has come, and what it has measured. All that is shown of a run while it goes on follows from this.
 #[derive(Clone, Debug, Default)]
@@ -29,14 +32,17 @@ pub struct Snapshot {
     pub step: String,
     /// The steps that have figures, in the order in which the latest came.
     pub charts: Vec<Chart>,
-    /// What a measurement in real time does now; none where none is under way.
+    /// What the workload does that is carried out now; none between workloads, and where several are simulated at once.
     pub now: Option<Speed>,
+    /// How fast it has been since it began; all rounds of a conditioning are one. It stays until the next is heard of.
+    pub curve: Curve,
     /// The last measurement that was kept.
     pub last: Option<Last>,
     /// Requests a second: of the measurement under way as often as it was heard of, else second by second of the last one.
     pub history: VecDeque<f64>,
-    /// What a simulated drive did in all measurements that were kept; none where the drive is not simulated.
+    /// What a simulated drive and its clones have done; none where the drive is not simulated.
     pub counters: Option<Counters>,
+    /// Repeats in the store.
     pub measurements: u64,
     /// Doubts, in the order in which they came.
     pub findings: Vec<String>,
@@ -104,13 +110,21 @@ impl Snapshot {
         self.now = None;
     }
 
-    /// Takes in how far a measurement in real time has come since it was last heard of.
-    pub(super) fn hear(&mut self, before: engine::RealProgress, now: engine::RealProgress) {
-        let is_next = self.now.is_none() || now.elapsed < before.elapsed;
+    /// Takes in how far a workload has come since it was last heard of.
+    /// What is heard right after it, as at the end of a measurement, is too little to tell a rate: then it is not taken in.
+    pub(super) fn hear(&mut self, heard: &mut LiveProgress, now: LiveProgress) {
+        let is_next = self.now.is_none() || now.elapsed < heard.elapsed;
+        let before = if is_next { LiveProgress::default() } else { *heard };
+        if now.clock == Clock::Real && now.elapsed.since(before.elapsed) < HEARD_LEAST {
+            return;
+        }
+        *heard = now;
         let Some(speed) = Speed::between(before, now) else { return };
         if is_next {
             self.history.clear();
+            self.curve = Curve::new(&self.step, now.clock);
         }
+        self.curve.push(now.elapsed.as_secs_f64(), speed.iops);
         self.history.push_back(speed.iops);
         if self.history.len() > HISTORY {
             self.history.pop_front();
@@ -121,15 +135,16 @@ impl Snapshot {
     /// Takes in a measurement.
     pub(super) fn keep(&mut self, step: &str, cell: &str, measurement: &Measurement, order: &Order) {
         self.measurements += 1;
-        if let Some(did) = measurement.drive {
-            self.counters = Some(self.counters.map_or(did, |sum| sum + did));
-        }
         let figures = Metric::tabled().filter_map(|metric| Some((metric, metric.of(measurement)?))).collect();
         self.last = Some(Last { step: step.to_owned(), cell: cell.to_owned(), figures });
         if self.now.take().is_none() {
             self.history = by_second(measurement);
         }
-        self.add(step, "IOPS", cell, measurement.iops(), order);
+        // What goes on in order is told by its data, as everywhere.
+        let metric = if measurement.workload.pattern.is_random() { Metric::Iops } else { Metric::Bandwidth };
+        if let Some(value) = metric.of(measurement) {
+            self.add(step, metric.unit(), cell, value, order);
+        }
     }
 
     /// Takes in a go of a trial: its most important figure makes a bar.
@@ -184,24 +199,24 @@ fn by_second(measurement: &Measurement) -> VecDeque<f64> {
 mod tests {
     use block::{Bytes, Op, Seed};
     use engine::Clock;
-    use workload::Workload;
+    use workload::{Pattern, Workload};
 
     use super::*;
 
     /// Reads of 4 KiB, so many in each second for two and a half of them.
     fn measured(each: u64) -> Measurement {
-        let mut measurement = Measurement::new(Workload::default(), Seed::new(1), Clock::Virtual);
+        let workload = Workload { pattern: Pattern::RandRead, ..Workload::default() };
+        let mut measurement = Measurement::new(workload, Seed::new(1), Clock::Virtual);
         for read in 1..=each * 5 / 2 {
             let at = Nanos::from_nanos(read * 1_000_000_000 / each);
             measurement.record(Op::Read, Bytes::from_kib(4), at, Nanos::from_micros(100));
         }
-        measurement.drive = Some(Counters { blocks_erased: 3, ..Counters::default() });
         measurement
     }
 
-    fn told(requests: u64, millis: u64) -> engine::RealProgress {
+    fn told(requests: u64, millis: u64) -> engine::LiveProgress {
         let bytes = Bytes::from_kib(4).times(requests);
-        engine::RealProgress { requests, bytes, elapsed: Nanos::from_millis(millis), lately: None }
+        engine::LiveProgress { requests, bytes, elapsed: Nanos::from_millis(millis), ..Default::default() }
     }
 
     #[test]
@@ -228,7 +243,7 @@ mod tests {
         let bars: Vec<_> =
             snapshot.charts[1].bars.iter().map(|bar| (bar.cell.as_str(), bar.repeats, bar.mean)).collect();
         assert_eq!(bars, [("bs=4k", 2, 150.0), ("bs=8k", 1, 50.0)]);
-        assert_eq!((snapshot.measurements, snapshot.counters.unwrap().blocks_erased), (4, 12));
+        assert_eq!(snapshot.measurements, 4);
     }
 
     #[test]
@@ -264,12 +279,28 @@ mod tests {
     #[test]
     fn each_measurement_in_real_time_has_a_course_of_its_own() {
         let mut snapshot = Snapshot::default();
-        snapshot.hear(told(0, 0), told(1000, 250));
-        snapshot.hear(told(1000, 250), told(3000, 500));
+        let mut heard = LiveProgress::default();
+        snapshot.hear(&mut heard, told(1000, 250));
+        snapshot.hear(&mut heard, told(3000, 500));
         assert_eq!(snapshot.history, [4000.0, 8000.0]);
-        snapshot.hear(told(3000, 500), told(50, 250));
+        snapshot.hear(&mut heard, told(3001, 501));
+        assert_eq!(snapshot.history, [4000.0, 8000.0], "the end of a measurement says nothing of its rate");
+        snapshot.hear(&mut heard, told(50, 250));
         assert_eq!(snapshot.history, [200.0], "time has begun anew");
+        assert_eq!(snapshot.curve.points, [(0.25, 200.0)]);
         snapshot.begin_step("The next");
         assert!(snapshot.now.is_none());
+        snapshot.hear(&mut heard, told(500, 500));
+        assert_eq!(snapshot.history, [1000.0], "nothing of the step before counts");
+        let virtually = |requests, micros| LiveProgress {
+            clock: Clock::Virtual,
+            requests,
+            elapsed: Nanos::from_micros(micros),
+            ..LiveProgress::default()
+        };
+        snapshot.hear(&mut heard, virtually(1, 100));
+        snapshot.hear(&mut heard, virtually(3, 200));
+        assert_eq!(snapshot.history, [10_000.0, 20_000.0], "simulated time is exact");
+        assert_eq!(snapshot.curve.points, [(0.0001, 10_000.0), (0.0002, 20_000.0)]);
     }
 }

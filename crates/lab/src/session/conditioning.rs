@@ -1,7 +1,9 @@
 //! Running rounds of one workload until a drive is as wanted.
 
+use std::sync::Mutex;
+
 use block::{Bytes, Nanos, Seed};
-use engine::{Measurement, RealProgress};
+use engine::{CurveWindow, LiveProgress, Measurement};
 
 use super::Session;
 use crate::plan::{Condition, Limit};
@@ -25,9 +27,19 @@ impl Session<'_> {
         let mut intervals: Vec<Vec<f64>> = Vec::new();
         let mut whole: Option<Measurement> = None;
         let mut told = Nanos::ZERO;
+        let is_heard = lineage.is_target();
+        let mut heard = LiveProgress::default();
+        let mut ends: Vec<f64> = Vec::new();
         let steady = loop {
             let before = whole.as_ref().map_or(Bytes::ZERO, Measurement::bytes);
-            let hear = |_, progress: Option<RealProgress>| progress.into_iter().for_each(|now| self.watch.live(now));
+            let latest = Mutex::new(heard);
+            let hear = |_, now: Option<LiveProgress>| {
+                for now in now.into_iter().filter(|_| is_heard) {
+                    let now = after(heard, now);
+                    *latest.lock().expect("nothing panics while it holds the progress") = now;
+                    self.watch.live(now);
+                }
+            };
             let round = lineage
                 .subject
                 .run(&condition.workload.resumed(before), seed.number(rounds.len() as u64), &hear)
@@ -39,6 +51,12 @@ impl Session<'_> {
                 Some(whole) => whole.append(&round),
             }
             let so_far = whole.as_ref().expect("a round was just added");
+            heard = latest.into_inner().expect("nothing panics while it holds the progress");
+            if is_heard {
+                heard = at_least(heard, so_far);
+                self.watch.live(heard);
+            }
+            ends.push(heard.elapsed.as_secs_f64());
             let capacity = lineage.subject.capacity();
             let reached = share_of(condition.at_least, so_far, constructed, capacity);
             let most =
@@ -48,7 +66,17 @@ impl Session<'_> {
             let share = Nanos::from_nanos((cost.as_nanos() as f64 * sure.min(1.0)) as u64);
             self.watch.advance(share.since(told));
             told = share.max(told);
-            let steady = condition.steady.map(|rule| rule.judge(&rounds).is_some_and(|window| window.steady));
+            let window = condition.steady.and_then(|rule| Some((rule, rule.judge(&rounds)?)));
+            let steady = condition.steady.map(|_| window.is_some_and(|(_, found)| found.steady));
+            if is_heard {
+                let window = window.map(|(rule, found)| CurveWindow {
+                    begin: ends.len().checked_sub(rule.rounds + 1).map_or(0.0, |before| ends[before]),
+                    end: heard.elapsed.as_secs_f64(),
+                    rule,
+                    found,
+                });
+                self.watch.judged(rounds.len() as u32, window);
+            }
             if reached >= 1.0 && steady == Some(true) {
                 break steady;
             }
@@ -105,6 +133,27 @@ impl Session<'_> {
             self.record.keep(name, cell, 0, whole)?;
         }
         Ok(())
+    }
+}
+
+/// How far rounds have come together: those `over` and the one under way.
+fn after(over: LiveProgress, now: LiveProgress) -> LiveProgress {
+    LiveProgress {
+        requests: over.requests + now.requests,
+        bytes: over.bytes + now.bytes,
+        elapsed: over.elapsed + now.elapsed,
+        ..now
+    }
+}
+
+/// What was heard of rounds that are over, and no less than was measured: the end of a round may not have been heard.
+fn at_least(heard: LiveProgress, measured: &Measurement) -> LiveProgress {
+    LiveProgress {
+        clock: measured.clock,
+        requests: heard.requests.max(measured.requests()),
+        bytes: heard.bytes.max(measured.bytes()),
+        elapsed: heard.elapsed.max(measured.elapsed),
+        lately: heard.lately,
     }
 }
 

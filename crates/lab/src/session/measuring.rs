@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use block::Nanos;
+use drive::Counters;
 use engine::Measurement;
 use rayon::prelude::*;
 use stats::REPEATS_LEAST;
@@ -109,6 +110,7 @@ impl Session<'_> {
     /// Measures the cells of `steps` that are of this drive.
     fn measure(&self, steps: Range<usize>, lineage: &mut Lineage) -> Result<(), LabError> {
         let tasks = self.tasks(steps, lineage)?;
+        let lineage_counters = lineage.subject.counters().filter(|_| lineage.is_target());
         let Lineage { subject, place, .. } = lineage;
         let expected = |task: &MeasureTask| match task.enough {
             Some(_) => task.repeats.len().min(REPEATS_LEAST),
@@ -120,7 +122,8 @@ impl Session<'_> {
             self.watch.step(title(0));
         }
         let cloning = place.copying().times(FIRST_CLONE);
-        let furthest = AtomicUsize::new(0);
+        let over = Mutex::new(vec![false; tasks.len()]);
+        let did = Mutex::new(lineage_counters);
         let last = Mutex::new(None);
         let surroundings = Surroundings::of(*subject);
         let earlier: Vec<Mutex<Repeats>> = tasks.iter().map(|_| Mutex::default()).collect();
@@ -140,16 +143,17 @@ impl Session<'_> {
             let done = (all.len() + if is_last { measured.len() } else { 0 }).min(expected(task));
             let reached = Nanos::from_nanos(weights[index].as_nanos() / expected(task) as u64 * done as u64);
             let reached = if is_last { weights[index] } else { reached };
+            self.did(&did, &measured);
             self.keep(task, measured)?;
             let mut told = advanced[index].lock().expect("nothing panics while it holds the progress");
             self.watch.advance(reached.since(std::mem::replace(&mut *told, reached)));
             if !self.has_cloned.swap(true, Ordering::Relaxed) {
                 self.watch.advance(cloning);
             }
-            let next = (index + 1).min(tasks.len() - 1);
-            if furthest.fetch_max(next, Ordering::Relaxed) < next {
-                self.watch.step(title(next));
-            }
+            let mut over = over.lock().expect("nothing panics while it holds what is over");
+            over[index] |= is_last;
+            // Those of a simulated drive end in any order: it is at the first that is not over.
+            self.watch.step(title(over.iter().position(|over| !over).unwrap_or(index)));
             Ok(())
         };
         let done = subject.measure(&tasks, &keep, &|progress| self.watch.live(progress));
@@ -162,6 +166,14 @@ impl Session<'_> {
             }
         }
         done
+    }
+
+    /// Tells what a simulated drive has done with these repeats too. Jobs side by side have one drive.
+    fn did(&self, did: &Mutex<Option<Counters>>, measured: &Repeats) {
+        let mut did = did.lock().expect("nothing panics while it holds the sum");
+        let drives = measured.iter().filter_map(|(_, together)| together.first()?.drive);
+        *did = did.map(|did| drives.fold(did, |sum, one| sum + one));
+        did.iter().for_each(|did| self.watch.did(*did));
     }
 
     /// What of `steps` is still to be measured on this drive.

@@ -86,7 +86,7 @@ impl Session<'_> {
         // What is read or written in order goes on through the target, and comes to all of it in the end.
         let moved = measured.rounds.iter().map(Measurement::bytes).sum();
         let workload = cell.workload.resumed(moved);
-        let mut one = self.run(lineage.subject, &workload, seed, cost).map_err(|error| error.at(name, &place()))?;
+        let mut one = self.run(lineage, &workload, seed, cost).map_err(|error| error.at(name, &place()))?;
         one.workload.begin = Bytes::ZERO;
         if rest > Nanos::ZERO {
             lineage.subject.idle(rest);

@@ -13,9 +13,12 @@ pub enum CompareError {
     /// A run against itself.
     #[error("run {run} was given twice; name another that `assay runs` lists")]
     Twice { run: RunId },
-    /// A run that is under way or was cut off.
-    #[error("run {run} is unfinished; wait for it, or continue it: `assay review --resume {run}`")]
-    Unfinished { run: RunId },
+    /// A run that a process carries out.
+    #[error("run {run} is still running; wait for its end")]
+    Running { run: RunId },
+    /// A run that was cut off.
+    #[error("run {run} was interrupted; continue it: `assay review --resume {run}`")]
+    Interrupted { run: RunId },
     /// A run that failed.
     #[error(
         "run {run} failed: {reason}. `assay review --resume {run}` continues it, `assay show {run}` prints its figures"

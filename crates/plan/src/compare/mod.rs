@@ -271,7 +271,8 @@ fn check_one(outcome: &Outcome, before: &[Outcome]) -> Result<(), CompareError> 
     }
     match run.state {
         RunState::Complete => Ok(()),
-        RunState::Running => Err(CompareError::Unfinished { run: run.id }),
+        RunState::Running => Err(CompareError::Running { run: run.id }),
+        RunState::Interrupted => Err(CompareError::Interrupted { run: run.id }),
         RunState::Failed => {
             let reason = run.error.clone().unwrap_or_else(|| "for no reason that was kept".to_owned());
             Err(CompareError::Failed { run: run.id, reason })

@@ -2,7 +2,7 @@
 
 use plan::{Finding, Metric, Outcome};
 
-use crate::conditions::{date, state, took};
+use crate::conditions::{date, took};
 use crate::figure::CellFigure;
 use crate::key::Scorecard;
 use crate::number::{count, spread, three};
@@ -20,7 +20,7 @@ pub fn review_markdown(outcome: &Outcome) -> String {
     let scorecard = Scorecard::of(&parts);
     let mut page = format!("# {}\n\n", escaped(&run.target_identity));
     let mut facts = vec![code(&run.target), format!("plan {}", code(&run.plan))];
-    facts.extend([format!("seed {}", run.seed), date(run.started_ms), state(run).to_owned()]);
+    facts.extend([format!("seed {}", run.seed), date(run.started_ms), run.state.name().to_owned()]);
     facts.extend(run.quick.then(|| "quick".to_owned()));
     facts.extend(took(run).map(|took| format!("took {took}")));
     facts.push(format!("assay {}", escaped(&run.version)));

@@ -70,7 +70,7 @@ impl<'a> From<&'a Run> for RunDocument<'a> {
             note: run.annotations.note.as_ref(),
             price: run.annotations.price,
             seed: run.seed.to_string(),
-            state: crate::conditions::state(run),
+            state: run.state.name(),
             error: run.error.as_deref(),
             timestamp_ms: run.started_ms,
             finished_ms: run.finished_ms,

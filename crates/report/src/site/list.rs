@@ -2,26 +2,19 @@
 
 use block::Nanos;
 use maud::{Markup, html};
-use measurement::{Counted, Filter, Listed, RunState};
+use measurement::{Counted, Filter, Listed, RunId, RunState};
 
 use super::frame::{SiteSection, plain};
 use crate::conditions::date;
 use crate::number::whole;
 
-/// A run of the list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunEntry {
-    /// What the store has of it.
-    pub run: Listed,
-    /// Whether a process carries it out now.
-    pub is_under_way: bool,
-}
-
 /// One page of the list, with what was asked for and what could be.
 #[derive(Clone, Debug)]
 pub struct List {
     /// The runs of this page, the latest first.
-    pub entries: Vec<RunEntry>,
+    pub entries: Vec<Listed>,
+    /// The runs that are selected to be compared, on whichever page they are.
+    pub selected: Vec<RunId>,
     /// Which runs were asked for.
     pub filter: Filter,
     /// Which page it is, from 1.
@@ -50,10 +43,14 @@ pub fn list(list: &List, version: &str) -> String {
         @if list.all == 0 {
             section.trouble { p { "The store has no runs; " code { "assay review" } " creates the first." } }
         } @else {
-            (search(list))
-            @if list.entries.is_empty() {
-                section.trouble { p { "No run matches. " a href="/" { "All runs" } } }
-            } @else { (table(list)) (pages(list)) }
+            // One form, so that what is selected goes along to other pages and other searches without a script.
+            form.runs action="/" method="get" {
+                (search(list))
+                (selected_elsewhere(list))
+                @if list.entries.is_empty() {
+                    section.trouble { p { "No run matches. " a href=(list.unfiltered()) { "All runs" } } }
+                } @else { (table(list)) (pages(list)) }
+            }
         }
     };
     plain("Runs", version, SiteSection::Runs, heading, main)
@@ -69,59 +66,62 @@ impl List {
         self.filter != Filter::default()
     }
 
-    /// The same list at another page.
-    fn address(&self, page: u64) -> String {
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        if !self.filter.words.is_empty() {
-            query.append_pair("q", &self.filter.words.join(" "));
-        }
-        let state = self.filter.state.map(word);
+    /// What narrows the list and has no field in the search.
+    fn hidden(&self) -> [(&'static str, Option<&str>); 4] {
         let filter = &self.filter;
-        for (key, value) in [
-            ("target", filter.target.as_deref()),
-            ("plan", filter.plan.as_deref()),
-            ("state", state),
+        [
             ("group", filter.group.as_deref()),
             ("tag", filter.tag.as_deref()),
             ("host", filter.host.as_deref()),
             ("serial", filter.serial.as_deref()),
-        ] {
-            value.map(|value| query.append_pair(key, value));
-        }
-        if page > 1 {
-            query.append_pair("page", &page.to_string());
-        }
-        match query.finish() {
-            query if query.is_empty() => "/".to_owned(),
-            query => format!("/?{query}"),
-        }
+        ]
+    }
+
+    /// The selected runs that are not on this page.
+    fn elsewhere(&self) -> impl Iterator<Item = RunId> {
+        self.selected.iter().copied().filter(|run| !self.entries.iter().any(|entry| entry.id == *run))
+    }
+
+    /// All runs, with what is selected.
+    fn unfiltered(&self) -> String {
+        let runs: Vec<String> = self.selected.iter().map(ToString::to_string).collect();
+        if runs.is_empty() { "/".to_owned() } else { format!("/?runs={}", runs.join(",")) }
     }
 }
 
-/// How a state is asked for.
-const fn word(state: RunState) -> &'static str {
-    match state {
-        RunState::Running => "unfinished",
-        RunState::Complete => "complete",
-        RunState::Failed => "failed",
+/// The selected runs of other pages, which stay selected until they are deselected.
+fn selected_elsewhere(list: &List) -> Markup {
+    let others: Vec<RunId> = list.elsewhere().collect();
+    html! {
+        @if !others.is_empty() {
+            fieldset.elsewhere {
+                legend { "Selected on other pages" }
+                @for run in others {
+                    label { input type="checkbox" name="runs" value=(run) checked; " run " (run) }
+                }
+            }
+        }
     }
 }
 
 fn search(list: &List) -> Markup {
-    let states = [RunState::Complete, RunState::Running, RunState::Failed].map(|state| (word(state).to_owned(), None));
+    let states = RunState::ALL.map(|state| (state.name().to_owned(), None));
     let counted = |all: &[Counted]| all.iter().map(|one| (one.name.clone(), Some(one.runs))).collect::<Vec<_>>();
     html! {
-        form.search role="search" action="/" method="get" {
+        div.search role="search" {
             div.words {
                 label for="q" { "Search" }
                 input #q name="q" type="search" value=(list.filter.words.join(" ")) placeholder="drive, plan or path";
             }
             (choice("target", "Drive or target", list.filter.target.as_deref(), &counted(&list.targets)))
             (choice("plan", "Plan", list.filter.plan.as_deref(), &counted(&list.plans)))
-            (choice("state", "State", list.filter.state.map(word), &states))
+            (choice("state", "State", list.filter.state.map(RunState::name), &states))
             div.go {
                 button { "Show" }
-                @if list.is_filtered() { a href="/" { "All runs" } }
+                @if list.is_filtered() { a href=(list.unfiltered()) { "All runs" } }
+            }
+            @for (name, value) in list.hidden() {
+                @if let Some(value) = value { label.also { input type="checkbox" name=(name) value=(value) checked; " " (name) " " b { (value) } } }
             }
         }
     }
@@ -146,20 +146,18 @@ fn choice(name: &str, label: &str, chosen: Option<&str>, all: &[(String, Option<
 
 fn table(list: &List) -> Markup {
     html! {
-        form.runs action="/compare" method="get" {
-            div.bar {
-                p { (span(list)) }
-                button { "Compare selected" }
-            }
-            table.list {
-                caption.hidden { "Runs, the latest first" }
-                thead { tr {
-                    th scope="col" { span.hidden { "Select to compare" } }
-                    th.number scope="col" { "Run" } th scope="col" { "Target" } th scope="col" { "Plan" }
-                    th scope="col" { "Started" } th.number scope="col" { "Took" } th scope="col" { "State" }
-                } }
-                tbody { @for entry in &list.entries { (row(entry)) } }
-            }
+        div.bar {
+            p { (span(list)) }
+            button formaction="/compare" { "Compare selected" }
+        }
+        table.list {
+            caption.hidden { "Runs, the latest first" }
+            thead { tr {
+                th scope="col" { span.hidden { "Select to compare" } }
+                th.number scope="col" { "Run" } th scope="col" { "Target" } th scope="col" { "Plan" }
+                th scope="col" { "Started" } th.number scope="col" { "Took" } th scope="col" { "State" }
+            } }
+            tbody { @for run in &list.entries { (row(run, list.selected.contains(&run.id))) } }
         }
     }
 }
@@ -174,19 +172,18 @@ fn span(list: &List) -> Markup {
     }
 }
 
-fn row(entry: &RunEntry) -> Markup {
-    let run = &entry.run;
-    let address = if entry.is_under_way { format!("/live/{}", run.id) } else { format!("/run/{}", run.id) };
+fn row(run: &Listed, is_selected: bool) -> Markup {
+    let address = if run.state == RunState::Running { format!("/live/{}", run.id) } else { format!("/run/{}", run.id) };
     let tick = format!("run-{}", run.id);
     html! {
         tr {
-            td.tick { input id=(tick) type="checkbox" name="runs" value=(run.id) aria-label={ "Run " (run.id) }; }
+            td.tick { input id=(tick) type="checkbox" name="runs" value=(run.id) checked[is_selected] aria-label={ "Run " (run.id) }; }
             td.number.id { label for=(tick) { (run.id) } }
             th.target scope="row" { a href=(address) { (run.target_identity) } code { (run.target) } }
             td.plan { (run.plan) @if run.quick { " " span.quiet { "quick" } } }
             td.started { (date(run.started_ms)) }
             td.number.took { (took(run)) }
-            td.state { (state(entry)) }
+            td.state { span class={ "badge " (run.state.name()) } { (run.state.name()) } }
         }
     }
 }
@@ -197,31 +194,26 @@ fn took(run: &Listed) -> String {
     length.map(|ms| Nanos::from_millis(ms).to_string()).unwrap_or_default()
 }
 
-/// The badge of how far a run has come.
-fn state(entry: &RunEntry) -> Markup {
-    let (class, word) = match entry.run.state {
-        RunState::Running if entry.is_under_way => ("now", "under way"),
-        RunState::Running => ("partial", word(RunState::Running)),
-        state => (word(state), word(state)),
-    };
-    html! { span class={ "badge " (class) } { (word) } }
-}
-
 fn pages(list: &List) -> Markup {
     let last = list.found.div_ceil(list.page_length).max(1);
     html! {
         @if last > 1 {
             nav.pages aria-label="Pages" {
                 @if list.page > 1 {
-                    @if list.page > 2 { a href=(list.address(1)) { "Latest" } }
-                    a rel="prev" href=(list.address(list.page - 1)) { "Newer" }
+                    @if list.page > 2 { (to(1, "Latest")) }
+                    (to(list.page - 1, "Newer"))
                 }
                 span { "Page " (whole(list.page)) " of " (whole(last)) }
                 @if list.page < last {
-                    a rel="next" href=(list.address(list.page + 1)) { "Older" }
-                    @if list.page + 1 < last { a href=(list.address(last)) { "Oldest" } }
+                    (to(list.page + 1, "Older"))
+                    @if list.page + 1 < last { (to(last, "Oldest")) }
                 }
             }
         }
     }
+}
+
+/// The way to another page. It sends the form, and so what is selected.
+fn to(page: u64, word: &str) -> Markup {
+    html! { button.plain name="page" value=(page) { (word) } }
 }

@@ -5,10 +5,11 @@
 
 use block::Nanos;
 use maud::{Markup, html};
-use measurement::{Run, RunState};
+use measurement::{Curve, Run, RunState};
 use plan::{Outcome, Plan, Site, Step};
 use serde::Serialize;
 
+use super::curve::drawn;
 use super::frame::{Charts, SiteSection, framed};
 use crate::conditions::date;
 use crate::number::whole;
@@ -28,19 +29,24 @@ pub struct LiveSnapshot {
     pub gone: Option<Nanos>,
     /// About the time until it ends.
     pub left: Option<Nanos>,
-    /// What the measurement that goes on does now, where it is of something real.
+    /// What the workload that is carried out does now.
     pub speed: Option<String>,
+    /// How fast the step was over its time; that of an earlier one where the step has none.
+    pub curve: Option<Curve>,
 }
 
-/// What the page's script is told.
+/// How far a run has come, for the page's script and other programs.
 #[derive(Serialize)]
 struct LiveDocument<'t> {
     /// Whether there is more to come.
     goes_on: bool,
-    state: &'t str,
+    state: &'static str,
+    /// The title of the step that is carried out.
+    step: Option<&'t str>,
     share: f64,
     line: String,
     speed: &'t str,
+    curve: Option<&'t Curve>,
     steps: Vec<StepProgress>,
 }
 
@@ -48,7 +54,6 @@ struct LiveDocument<'t> {
 #[derive(Serialize)]
 struct StepProgress {
     anchor: String,
-    #[serde(skip)]
     title: String,
     /// Repeats that are kept.
     kept: u64,
@@ -101,18 +106,15 @@ impl<'t> LiveDocument<'t> {
         let steps = progress(plan, kept, now, run.state == RunState::Complete);
         Self {
             goes_on: now.is_some(),
-            state: match run.state {
-                RunState::Running if now.is_some() => "under way",
-                RunState::Running => "unfinished",
-                RunState::Complete => "complete",
-                RunState::Failed => "failed",
-            },
+            state: run.state.name(),
+            step: now.and_then(|now| now.step.as_deref()),
             share: match run.state {
                 RunState::Complete => 1.0,
                 _ => now.and_then(|now| now.share).unwrap_or_else(|| share(plan, kept)),
             },
             line: line(run, now),
             speed: now.and_then(|now| now.speed.as_deref()).unwrap_or_default(),
+            curve: now.and_then(|now| now.curve.as_ref()),
             steps,
         }
     }
@@ -131,18 +133,18 @@ fn line(run: &Run, now: Option<&LiveSnapshot>) -> String {
         return match run.state {
             RunState::Complete => "Complete.".to_owned(),
             RunState::Failed => format!("Failed: {}", run.error.as_deref().unwrap_or("unknown reason")),
-            RunState::Running => format!(
+            RunState::Running => "Starting.".to_owned(),
+            RunState::Interrupted => format!(
                 "The run was interrupted and no process is running it. Finished measurements are kept; assay review \
                  --resume {} continues it.",
                 run.id
             ),
         };
     };
-    let step = now.step.iter().cloned();
     let share = now.share.map(|share| format!("{:.0} %", share * 100.0));
     let gone = now.gone.map(|gone| format!("{} elapsed", rough(gone)));
     let left = now.left.map(|left| format!("about {} left", rough(left)));
-    step.chain(share).chain(gone).chain(left).collect::<Vec<_>>().join(" · ")
+    share.into_iter().chain(gone).chain(left).collect::<Vec<_>>().join(" · ")
 }
 
 /// A length of time as people say it: `43 s`, `3 min 20 s`, `2 h 5 min`.
@@ -167,21 +169,22 @@ pub fn live_step(outcome: &Outcome, place: &str) -> Option<String> {
     Some(section(outcome, &parts, index).into_string())
 }
 
+/// The curve of the step that is carried out, as it is now; empty where there is none.
+pub fn live_curve(run: &Run, now: Option<&LiveSnapshot>) -> String {
+    let curve = now.filter(|_| run.state == RunState::Running).and_then(|now| now.curve.as_ref());
+    curve.map(|curve| drawn(curve).into_string()).unwrap_or_default()
+}
+
 /// A run as it goes on. `now` is none where no process carries it out.
 pub fn live(outcome: &Outcome, kept: &[(String, u64)], now: Option<&LiveSnapshot>) -> String {
     let run = &outcome.run;
     let told = LiveDocument::of(run, &outcome.plan, kept, now);
     let parts = parts(outcome);
-    let class = match told.state {
-        "under way" => "now",
-        "unfinished" => "partial",
-        state => state,
-    };
     let heading = html! {
         p.kicker { (outcome.plan.title) }
         h1 { (run.target_identity) }
         p.facts {
-            span #state class={ "badge " (class) } { (told.state) }
+            span #state class={ "badge " (told.state) } { (told.state) }
             @if run.quick { span.badge.quick { "quick" } }
             span { code { (run.target) } }
             span { "run " (run.id) }
@@ -190,16 +193,22 @@ pub fn live(outcome: &Outcome, kept: &[(String, u64)], now: Option<&LiveSnapshot
     };
     let main = html! {
         section #progress aria-label="Progress" data-run=(run.id) data-goes-on[told.goes_on] {
+            h2 #step { (told.step.unwrap_or_default()) }
             progress max="1" value=(told.share) aria-label="Progress" {}
             p #line role="status" { (told.line) }
             p #speed { (told.speed) }
             p { a #report href={ "/run/" (run.id) } { @if told.goes_on { "Partial report" } @else { "Report" } } }
+            div #curve { @if let Some(curve) = told.curve { (drawn(curve)) } }
             (steps(&told))
         }
         (NO_SCRIPT)
-        @for (index, part) in parts.iter().enumerate() {
-            div data-step=(part.anchor()) data-kept=(told.steps.iter().find(|step| step.anchor == part.anchor()).map_or(0, |step| step.kept)) {
-                @if part.is_measured() { (section(outcome, &parts, index)) }
+        // The step that is carried out comes first.
+        div.growing {
+            @for (index, part) in parts.iter().enumerate() {
+                @let step = told.steps.iter().find(|step| step.anchor == part.anchor());
+                div data-step=(part.anchor()) data-kept=(step.map_or(0, |step| step.kept)) data-mark=[step.map(|step| step.mark)] {
+                    @if part.is_measured() { (section(outcome, &parts, index)) }
+                }
             }
         }
     };

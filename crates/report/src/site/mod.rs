@@ -5,6 +5,7 @@
 
 mod asset;
 mod catalog;
+mod curve;
 mod frame;
 mod list;
 mod live;
@@ -12,9 +13,10 @@ mod trouble;
 
 pub use asset::{Asset, asset};
 pub use catalog::{CatalogEntry, drives, plans};
-pub use list::{List, RunEntry, list};
-pub use live::{LiveSnapshot, live, live_state, live_step};
+pub use list::{List, list};
+pub use live::{LiveSnapshot, live, live_curve, live_state, live_step};
 use maud::{Markup, html};
+use measurement::RunState;
 use plan::Outcome;
 use plan::compare::{Comparison, Ranking};
 pub use trouble::{trouble, who_are_you};
@@ -24,17 +26,17 @@ use crate::page::Page;
 use frame::{Charts, SiteSection, framed};
 
 /// The report of a run as a page of the site.
-pub fn report(outcome: &Outcome, is_under_way: bool) -> String {
+pub fn report(outcome: &Outcome) -> String {
     let page = crate::page::page(&Report::of(outcome));
-    let heading = html! { (page.heading) (tools(outcome, is_under_way)) };
+    let heading = html! { (page.heading) (tools(outcome)) };
     framed(&Page { heading, ..page }, SiteSection::Runs, Charts::Drawn)
 }
 
 /// What can be done with a report: followed, taken away, held against another.
-fn tools(outcome: &Outcome, is_under_way: bool) -> Markup {
+fn tools(outcome: &Outcome) -> Markup {
     let id = outcome.run.id;
     html! {
-        @if is_under_way { p.notice { "This run is in progress. " a href={ "/live/" (id) } { "Live view" } "." } }
+        @if outcome.run.state == RunState::Running { p.notice { "This run is in progress. " a href={ "/live/" (id) } { "Live view" } "." } }
         div.tools {
             p { "Run " (id) " as "
                 a href={ "/run/" (id) "/text" } { "text" } ", " a href={ "/run/" (id) "/csv" } { "CSV" } ", "

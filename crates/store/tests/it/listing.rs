@@ -143,7 +143,7 @@ fn the_owner_of_a_run_is_heard_until_it_ends() {
     assert_eq!(reader.told(run).as_deref(), Some("{\"step\":\"Random reads\"}"));
     teller.tell("short");
     assert_eq!(reader.told(run).as_deref(), Some("short"), "nothing is left of what was told before");
-    teller.tell(&"x".repeat(2000));
+    teller.tell(&"x".repeat(4096));
     assert_eq!(reader.told(run).as_deref(), Some("short"), "what is too long is not told");
     store.finish(run, RunState::Complete, None, 1).unwrap();
     drop(teller);

@@ -19,6 +19,11 @@ enum Compared {
 
 /// The comparison of the runs that were asked for.
 pub fn page(store: &Store, request: &HttpRequest) -> Result<HttpResponse, Refusal> {
+    // What else the list's form has is not a part of this address, which people keep and share.
+    if !request.without("runs").is_empty() {
+        let runs: Vec<String> = asked(request)?.iter().map(ToString::to_string).collect();
+        return Ok(HttpResponse::see(&format!("/compare?runs={}", runs.join(","))));
+    }
     let page = match compared(store, request)? {
         Compared::Pairs(comparison) => report::site::comparison(&comparison, VERSION),
         Compared::Ranked(ranking) => report::site::ranking(&ranking, VERSION),
@@ -49,18 +54,28 @@ fn compared(store: &Store, request: &HttpRequest) -> Result<Compared, Refusal> {
 /// The runs that were asked for: `runs=1,2` or `runs=1&runs=2`. The earliest is what the others are held against where
 /// they were ticked, and the first where they were named in a row.
 fn asked(request: &HttpRequest) -> Result<Vec<RunId>, Refusal> {
-    let given: Vec<&str> = request.all("runs").collect();
-    let named = given.iter().flat_map(|part| part.split(',')).map(str::trim).filter(|part| !part.is_empty());
-    let mut runs = named.map(number).collect::<Result<Vec<RunId>, _>>()?;
-    if given.len() > 1 {
+    let mut runs = named(request)?;
+    if request.all("runs").count() > 1 {
         runs.sort();
     }
     if runs.len() < 2 {
         let words = "Select two or more runs in the list; they are compared with the earliest.";
         return Err(Refusal::Asked(words.to_owned()));
     }
+    few_enough(&runs)?;
+    Ok(runs)
+}
+
+/// The runs of an address, in its order: `runs=1,2` or `runs=1&runs=2`.
+pub fn named(request: &HttpRequest) -> Result<Vec<RunId>, Refusal> {
+    let all = request.all("runs").flat_map(|part| part.split(',')).map(str::trim);
+    all.filter(|part| !part.is_empty()).map(number).collect()
+}
+
+/// Refuses more runs than a page compares.
+pub fn few_enough(runs: &[RunId]) -> Result<(), Refusal> {
     if runs.len() > MOST {
         return Err(Refusal::Asked(format!("{} runs are too many to compare; select at most {MOST}.", runs.len())));
     }
-    Ok(runs)
+    Ok(())
 }

@@ -1,8 +1,9 @@
 //! The list of runs.
 
-use report::site::{List, RunEntry};
-use store::{Filter, RunState, Store};
+use report::site::List;
+use store::{Filter, RunId, Store};
 
+use super::compare;
 use super::refusal::Refusal;
 use super::site::Site;
 use crate::http::{HttpRequest, HttpResponse, JSON};
@@ -25,12 +26,9 @@ pub fn page(site: &Site, store: &Store, request: &HttpRequest) -> Result<HttpRes
     let found = if filter == Filter::default() { all } else { store.count(&filter)? };
     let number = u64::clamp(number, 1, found.div_ceil(PAGE).max(1));
     let runs = store.listed(&filter, (number - 1) * PAGE, PAGE)?;
-    let entry = |run: store::Listed| {
-        let is_under_way = run.state == RunState::Running && store.told(run.id).is_some();
-        RunEntry { run, is_under_way }
-    };
     let list = List {
-        entries: runs.into_iter().map(entry).collect(),
+        entries: runs,
+        selected: selected(request)?,
         filter,
         page: number,
         page_length: PAGE,
@@ -59,6 +57,15 @@ fn counted(request: &HttpRequest, name: &str, otherwise: u64) -> Result<u64, Ref
         "page" => Refusal::Asked("Invalid page number; the first is 1.".to_owned()),
         _ => Refusal::Asked(format!("Invalid {name}; it is a whole number from 1.")),
     })
+}
+
+/// The runs that are selected, in the order of their numbers.
+fn selected(request: &HttpRequest) -> Result<Vec<RunId>, Refusal> {
+    let mut runs = compare::named(request)?;
+    runs.sort();
+    runs.dedup();
+    compare::few_enough(&runs)?;
+    Ok(runs)
 }
 
 /// Which runs were asked for.

@@ -54,6 +54,13 @@ impl Plans {
     }
 }
 
+/// The curve of the step that is carried out.
+pub fn curve(store: &Store, run: RunId) -> Result<HttpResponse, Refusal> {
+    let now = now(store, run);
+    Ok(HttpResponse::html(200, site::live_curve(&store.run(run)?, now.as_ref())))
+}
+
+/// The section of a step.
 pub fn step(store: &Store, run: RunId, place: &str) -> Result<HttpResponse, Refusal> {
     let section = site::live_step(&recall(store, run)?, place).ok_or(Refusal::NoSuchPage)?;
     Ok(HttpResponse::html(200, section))

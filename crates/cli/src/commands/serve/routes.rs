@@ -26,7 +26,9 @@ fn page(site: &Site, request: &HttpRequest) -> Result<HttpResponse, Refusal> {
         ["run", id, form] => run::document(&store()?, number(id)?, form),
         ["compare"] => compare::page(&store()?, request),
         ["live", id] => live::page(&store()?, number(id)?),
-        ["live", id, "state"] => live::state(&store()?, &site.plans, number(id)?),
+        // The first is the address that it had before the API.
+        ["live", id, "state"] | ["api", "runs", id, "live"] => live::state(&store()?, &site.plans, number(id)?),
+        ["live", id, "curve"] => live::curve(&store()?, number(id)?),
         ["live", id, "step", place] => live::step(&store()?, number(id)?, place),
         ["api", "runs"] => list::document(&store()?, request),
         ["api", "runs", id] => run::document(&store()?, number(id)?, "json"),

@@ -2,7 +2,7 @@
 
 use hyper::header;
 use lab::recall;
-use store::{RunId, RunState, Store};
+use store::{RunId, Store};
 
 use super::refusal::Refusal;
 use crate::http::HttpResponse;
@@ -13,8 +13,7 @@ const WIDTH: u16 = 100;
 /// The report.
 pub fn page(store: &Store, run: RunId) -> Result<HttpResponse, Refusal> {
     let outcome = recall(store, run)?;
-    let is_under_way = outcome.run.state == RunState::Running && store.told(run).is_some();
-    Ok(HttpResponse::html(200, report::site::report(&outcome, is_under_way)))
+    Ok(HttpResponse::html(200, report::site::report(&outcome)))
 }
 
 /// The run as `json`, `csv` or `text`.
