@@ -13,7 +13,7 @@ pub use file_system::FileSystem;
 use serde::{Deserialize, Serialize};
 
 use crate::machine::{Machine, word};
-use crate::{BlockDevice, Mount, open};
+use crate::{BlockDevice, DeviceTopology, Mount, open};
 
 /// The host and the target of a run, as far as they can be known: what is not known is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +68,8 @@ impl Environment {
     /// The host, and what lies beneath the target that was found at `path`.
     fn beneath(target: &Metadata, path: &Path) -> Self {
         let mut environment = Self::of_host();
-        let device = |number| BlockDevice::find(number).map(|device| DeviceInfo::of(&device));
+        let slot = |device: &BlockDevice| DeviceTopology::of_numbered(device).slot;
+        let device = |number| BlockDevice::find(number).map(|device| DeviceInfo::of(&device, slot(&device)));
         if target.file_type().is_block_device() {
             environment.device = device(target.rdev());
         } else {

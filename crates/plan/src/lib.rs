@@ -24,6 +24,7 @@ mod drive_record;
 mod experiment;
 mod fields;
 mod fill;
+pub mod fleet;
 pub mod forecast;
 pub mod gate;
 mod idle;

@@ -21,6 +21,10 @@ pub struct DeviceInfo {
     pub made_of: Option<String>,
     pub model: Option<String>,
     pub serial: Option<String>,
+    /// Its world-wide name, which no other drive or namespace has: `eui.…`, `naa.…`.
+    pub wwid: Option<String>,
+    /// Where it is plugged in: a bay, a slot, a SATA port, a PCI function.
+    pub slot: Option<String>,
     /// The revision of its firmware.
     pub firmware: Option<String>,
     /// How it is attached: `SATA`, `NVMe`, `USB`.
@@ -44,8 +48,8 @@ pub struct DeviceInfo {
 }
 
 impl DeviceInfo {
-    /// What is known of this device.
-    pub(super) fn of(device: &BlockDevice) -> Self {
+    /// What is known of this device, which is plugged in there.
+    pub(super) fn of(device: &BlockDevice, slot: Option<String>) -> Self {
         let plain = |name: &str| name.replace('!', "/");
         let whole = device.whole();
         let partition = device.is_partition().then(|| plain(&device.name));
@@ -57,6 +61,8 @@ impl DeviceInfo {
             made_of: word(&whole.join("loop/backing_file")).or_else(|| slaves(whole)),
             model: model(&device),
             serial: serial(whole),
+            wwid: word(&whole.join("wwid")).or_else(|| word(&device.join("wwid"))),
+            slot,
             firmware: first(&device, &["firmware_rev", "rev", "fwrev"]),
             transport: transport(whole),
             capacity: positive(&whole.join("size")).and_then(|sectors| sectors.checked_mul(512)).map(Bytes::new),
@@ -86,6 +92,8 @@ impl DeviceInfo {
             ("Built on", self.made_of.clone()),
             ("Model", self.model.clone()),
             ("Serial number", self.serial.clone()),
+            ("World-wide name", self.wwid.clone()),
+            ("Slot", self.slot.clone()),
             ("Firmware", self.firmware.clone()),
             ("Transport", self.transport.clone()),
             ("Capacity", self.capacity.map(|capacity| capacity.to_string())),
@@ -194,7 +202,8 @@ mod tests {
     /// What is known of the device with this number, `8:1`, in the tree at `sys`.
     fn numbered(sys: &Path, number: &str) -> Option<DeviceInfo> {
         let (major, minor) = number.split_once(':').unwrap();
-        BlockDevice::under(sys, (major.parse().unwrap(), minor.parse().unwrap())).map(|device| DeviceInfo::of(&device))
+        BlockDevice::under(sys, (major.parse().unwrap(), minor.parse().unwrap()))
+            .map(|device| DeviceInfo::of(&device, None))
     }
 
     fn some(text: &str) -> Option<String> {
@@ -213,6 +222,7 @@ mod tests {
                 ("device/vendor", b"ATA     \n"),
                 ("device/rev", b"8820\n"),
                 ("device/vpd_pg80", b"\0\x80\0\x14  CVEM8523001N080JGN"),
+                ("device/wwid", b"t10.ATA     INTEL SSDSA2MH080G1GC CVEM8523001N080JGN\n"),
                 ("device/queue_depth", b"31\n"),
                 ("queue/rotational", b"0\n"),
                 ("queue/logical_block_size", b"512\n"),
@@ -230,6 +240,8 @@ mod tests {
             made_of: None,
             model: some("INTEL SSDSA2MH08"),
             serial: some("CVEM8523001N080JGN"),
+            wwid: some("t10.ATA     INTEL SSDSA2MH080G1GC CVEM8523001N080JGN"),
+            slot: None,
             firmware: some("8820"),
             transport: some("SATA"),
             capacity: Some(Bytes::from_sectors(156_301_488)),
@@ -252,6 +264,7 @@ mod tests {
         let files: &[(&str, &[u8])] = &[
             ("device/model", b"Samsung SSD 990 PRO 2TB                 \n"),
             ("device/serial", b"S6Z2NJ0TB12345A     \n"),
+            ("wwid", b"eui.002538b441a0c5d1\n"),
             ("device/firmware_rev", b"4B2QJXD7\n"),
             ("queue/scheduler", b"[none] mq-deadline\n"),
         ];
@@ -263,6 +276,7 @@ mod tests {
                 name: "nvme0n1".to_owned(),
                 model: some("Samsung SSD 990 PRO 2TB"),
                 serial: some("S6Z2NJ0TB12345A"),
+                wwid: some("eui.002538b441a0c5d1"),
                 firmware: some("4B2QJXD7"),
                 transport: some("NVMe"),
                 scheduler: some("none"),
