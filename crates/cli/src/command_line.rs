@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    aftermath, attach, baseline, calibrate, catalogue, compare, config, doctor, gate, health, history, import,
+    aftermath, attach, baseline, calibrate, catalogue, compare, config, doctor, fleet, gate, health, history, import,
     replicate, review, run, runs, serve, shell,
 };
 use crate::config_file::CONSENT;
@@ -83,6 +83,8 @@ pub enum Command {
     Show(history::Show),
     /// Compare runs: what differs, by how much, and whether it is statistically significant
     Compare(compare::Arguments),
+    /// Report on many drives: which differ from their peers, and a sheet a drive
+    Fleet(Box<fleet::Arguments>),
     /// Keep runs as baselines, by name or as files
     Baseline(baseline::Arguments),
     /// Check a run against a baseline and limits: pass, fail or inconclusive

@@ -75,6 +75,14 @@ pub fn of(command: &str) -> &'static [Example] {
             ("assay gate last --baseline main --fail-if-worse 10%", "the latest run, against a baseline"),
             ("assay gate last --limit 'randread-4k-qd1.p99 < 5ms' --junit gate.xml", "an absolute limit"),
         ],
+        "fleet" => &[
+            ("assay fleet", "the drives of the latest group"),
+            (
+                "assay fleet rack-7 --limit 'randread-4k-qd1.p99 < 5ms' --output fleet.html",
+                "a page, with a sheet a drive",
+            ),
+            ("assay fleet rack-7 --output fleet.csv", "every figure of every drive"),
+        ],
         "baseline" => &[
             ("assay baseline set main last", "make the latest run the baseline `main`"),
             ("assay baseline export main baseline.json", "a file for a repository"),

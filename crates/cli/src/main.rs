@@ -40,8 +40,8 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use command_line::{Cli, Command};
 use commands::{
-    aftermath, attach, baseline, calibrate, catalogue, compare, config, doctor, dry_run, fio, gate, health, history,
-    import, next, replicate, review, run, runs, serve, shell,
+    aftermath, attach, baseline, calibrate, catalogue, compare, config, doctor, dry_run, fio, fleet, gate, health,
+    history, import, next, replicate, review, run, runs, serve, shell,
 };
 use exit::Exit;
 use failure::Failure;
@@ -100,6 +100,7 @@ fn main() -> ExitCode {
         Command::Tag(arguments) => open(cli.store).and_then(|store| runs::tag(store, &arguments)),
         Command::Rm(arguments) => open(cli.store).and_then(|store| runs::remove(store, &arguments)),
         Command::Compare(arguments) => place(cli.store).and_then(|store| compare::run(&store, &arguments)),
+        Command::Fleet(arguments) => read(cli.store).and_then(|store| fleet::run(&store, &arguments)),
         Command::Gate(arguments) => read(cli.store).and_then(|store| gate::run(&store, &arguments)),
         Command::Baseline(arguments) => {
             let store = if arguments.writes() { open(cli.store) } else { read(cli.store) };

@@ -24,7 +24,7 @@ mod variants;
 pub(crate) use ::plan::cost;
 pub use ::plan::{
     Asked, Aspect, DriveRecord, Finding, Group, Metric, Outcome, PointOutcome, Repeat, StepOutcome, Wear, compare,
-    forecast, gate, import, wears,
+    fleet, forecast, gate, import, wears,
 };
 pub use error::LabError;
 pub use fit::{Checked, fits};

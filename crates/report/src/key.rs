@@ -160,18 +160,26 @@ impl Scorecard {
 
     /// Where each key figure is measured by repeats, as comparisons and gates take them: one for each state.
     pub(crate) fn places(&self, parts: &[MeasuredStep]) -> Vec<KeyPlace> {
+        self.places_of_rows(parts).into_iter().flat_map(|(_, places)| places).collect()
+    }
+
+    /// Each key figure with where it is measured in the first of the states that have it.
+    pub(crate) fn first_places(&self, parts: &[MeasuredStep]) -> Vec<(&KeyFigure, KeyPlace)> {
+        let first = |(row, places): (_, Vec<KeyPlace>)| Some((row, places.into_iter().next()?));
+        self.places_of_rows(parts).into_iter().filter_map(first).collect()
+    }
+
+    fn places_of_rows(&self, parts: &[MeasuredStep]) -> Vec<(&KeyFigure, Vec<KeyPlace>)> {
         let survey = Survey::of(parts);
         let has_states = self.states.len() > 1;
-        let mut places = Vec::new();
-        for row in self.rows.iter().filter(|row| !row.is_sustained) {
-            for &state in &self.states {
-                let Some((part, reading)) = survey.measured(&row.request, state, row.metric) else { continue };
-                let state = if has_states { format!(", {}", state.name()) } else { String::new() };
-                let (step, cell) = (part.step.name.clone(), reading.point.key());
-                places.push(KeyPlace { step, cell, metric: row.metric, title: row.name() + &state });
-            }
-        }
-        places
+        let place = |row: &KeyFigure, state: DriveState| {
+            let (part, reading) = survey.measured(&row.request, state, row.metric)?;
+            let state = if has_states { format!(", {}", state.name()) } else { String::new() };
+            let (step, cell) = (part.step.name.clone(), reading.point.key());
+            Some(KeyPlace { step, cell, metric: row.metric, title: row.name() + &state })
+        };
+        let repeated = self.rows.iter().filter(|row| !row.is_sustained);
+        repeated.map(|row| (row, self.states.iter().filter_map(|state| place(row, *state)).collect())).collect()
     }
 
     /// Whether any row has figures in the first state and in the last.

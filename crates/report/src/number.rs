@@ -75,14 +75,14 @@ pub(crate) fn latency(micros: f64) -> String {
 
 /// A unit in which figures up to a largest one are read easily, and how much of it one of their own unit is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Scaled {
-    pub(crate) unit: &'static str,
+pub(crate) struct Scaled<'u> {
+    pub(crate) unit: &'u str,
     pub(crate) scale: f64,
 }
 
-impl Scaled {
+impl<'u> Scaled<'u> {
     /// Microseconds from ten thousand on are milliseconds, and from ten million on seconds; other units stay.
-    pub(crate) fn of(unit: &'static str, most: f64) -> Self {
+    pub(crate) fn of(unit: &'u str, most: f64) -> Self {
         match (unit, most) {
             ("µs", 1e7..) => Self { unit: "s", scale: 1e-6 },
             ("µs", 1e4..) => Self { unit: "ms", scale: 1e-3 },

@@ -10,6 +10,7 @@ pub mod config;
 pub mod doctor;
 pub mod dry_run;
 pub mod fio;
+pub mod fleet;
 pub mod gate;
 pub mod health;
 pub mod history;

@@ -51,11 +51,8 @@ impl FleetDrive {
     /// Of a run with its key figures. It is held to what the `questions` ask, unless they are none.
     pub fn of(outcome: &Outcome, key: &[KeyPlace], questions: Option<Vec<GateQuestion>>) -> Self {
         let reading = |key: &KeyPlace| {
-            let figure = Compared::by(key.metric);
-            let mut found = places(outcome).filter(|place| place.name == key.step && place.measured.key() == key.cell);
-            let side = found.next().and_then(|place| figure.side(place.measured))?;
-            let Compared { unit, more_is_better, .. } = figure;
-            Some(FleetReading { title: key.title.clone(), unit, more_is_better, side })
+            let Compared { unit, more_is_better, .. } = Compared::by(key.metric);
+            Some(FleetReading { title: key.title.clone(), unit, more_is_better, side: Self::side(outcome, key)? })
         };
         Self {
             identity: DriveIdentity::of(outcome),
@@ -64,6 +61,12 @@ impl FleetDrive {
             findings: outcome.findings.clone(),
             run: outcome.run.clone(),
         }
+    }
+
+    /// What the repeats of a key figure gave; none where it was not measured.
+    pub fn side(outcome: &Outcome, key: &KeyPlace) -> Option<ContrastSide> {
+        let mut found = places(outcome).filter(|place| place.name == key.step && place.measured.key() == key.cell);
+        found.next().and_then(|place| Compared::by(key.metric).side(place.measured))
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) fn fields(single: &Single, direction: &str, flow: &Flow) -> Vec<(&'st
     known.into_iter().chain(own).chain([("findings", single.findings.join(" "))]).collect()
 }
 
-pub(super) fn line(fields: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn line(fields: impl IntoIterator<Item = String>) -> String {
     fields.into_iter().map(|field| quoted(&field)).collect::<Vec<_>>().join(",") + "\n"
 }
 

@@ -82,7 +82,11 @@ fn step(part: &MeasuredStep) -> String {
 }
 
 /// A table with an empty line before it, its numbers to the right.
-fn table(heads: &[String], is_number: impl Fn(usize) -> bool, rows: impl Iterator<Item = Vec<String>>) -> String {
+pub(crate) fn table(
+    heads: &[String],
+    is_number: impl Fn(usize) -> bool,
+    rows: impl Iterator<Item = Vec<String>>,
+) -> String {
     let line = |cells: &[String]| {
         let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
         format!("| {} |\n", cells.join(" | "))
@@ -109,7 +113,7 @@ fn code(name: &str) -> String {
 }
 
 /// A text that Markdown takes for no more than it is.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::new();
     for letter in text.chars() {
         match letter {

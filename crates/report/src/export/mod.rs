@@ -15,9 +15,11 @@ use block::{Nanos, Seed};
 use measurement::{Clock, Flow, Measurement};
 
 pub use csv::csv;
+pub(crate) use csv::line as csv_line;
 pub use fio::{FioJob, TERSE_VERSIONS, WorkerLogs, fio, heading, normal, terse};
 pub use json::json;
 pub use markdown::review_markdown;
+pub(crate) use markdown::{escaped as markdown_text, table as markdown_table};
 #[cfg(feature = "parquet")]
 pub use parquet::review_parquet;
 pub use review::{review_csv, review_json, review_jsonl};

@@ -73,7 +73,7 @@ pub fn verdict(gate: &Gate) -> String {
 }
 
 /// `4,960 IOPS, −4.76 % (−4.81 to −4.70 %); allowed −2 %`.
-fn found(check: &GateCheck) -> String {
+pub(crate) fn found(check: &GateCheck) -> String {
     let question = &check.question;
     let unit = &question.unit;
     let mean = |side: &ContrastSide| format!("{} {unit}", three(side.interval.mean));
