@@ -16,12 +16,12 @@ use crate::measured::{self, StoredMeasurement};
 use crate::owner::{self, Owner, ProgressChannel};
 use crate::schema::SCHEMA;
 use crate::trial::{self, StoredTrial};
-use crate::{NewRun, Run, RunId, RunState, StoreError, file, run};
+use crate::{NewRun, Run, RunId, RunState, StoreError, file, run, whole};
 
 /// A file of runs and their measurements.
 #[derive(Debug)]
 pub struct Store {
-    connection: Connection,
+    pub(crate) connection: Connection,
     path: PathBuf,
     /// The runs that were begun or reopened here and have not ended.
     owned: Vec<Owner>,
@@ -31,7 +31,7 @@ pub struct Store {
 }
 
 /// A doubt about a run or a part of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StoredFinding {
     /// The step; none for the whole run.
     pub step: Option<String>,
@@ -167,7 +167,11 @@ impl Store {
     /// # Errors
     /// If it cannot be read.
     pub fn tried(&self, run: RunId) -> Result<Vec<StoredTrial>, StoreError> {
-        self.read(|connection| trial::select(connection, run, self.budget.rows("trial")))
+        self.read(|connection| {
+            let runs = whole::runs(connection, run)?.into_iter();
+            let each = runs.map(|run| trial::select(connection, run, self.budget.rows("trial")));
+            Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+        })
     }
 
     /// Takes back the last repeat of a cell together with the doubt about it.
@@ -217,7 +221,14 @@ impl Store {
     /// # Errors
     /// If it cannot be read.
     pub fn health(&self, run: RunId, moment: HealthMoment) -> Result<Option<String>, StoreError> {
-        self.read(|connection| Ok(health::select(connection, run, moment)?))
+        self.read(|connection| {
+            for run in whole::runs(connection, run)? {
+                if let Some(reading) = health::select(connection, run, moment)? {
+                    return Ok(Some(reading));
+                }
+            }
+            Ok(None)
+        })
     }
 
     /// Keeps a baseline under a name, in place of one that had it.
@@ -267,7 +278,16 @@ impl Store {
     /// If there is no such run, a process carries it out, or it cannot be written.
     pub fn remove(&mut self, run: RunId) -> Result<(), StoreError> {
         self.own(run)?;
-        let removed = self.write(|connection| Ok(run::remove(connection, run)?));
+        let removed = self.write(|connection| {
+            let whole = whole::of_shard(connection, run)?;
+            for run in whole::all_shards(connection, run)?.into_iter().chain([run]) {
+                run::remove(connection, run)?;
+            }
+            match whole {
+                Some(whole) if whole::is_joined(connection, whole)? => whole::refresh(connection, whole),
+                _ => Ok(()),
+            }
+        });
         self.owned.retain(|owner| owner.run != run);
         removed.map(drop)
     }
@@ -418,13 +438,15 @@ impl Store {
         })
     }
 
-    /// The run that began last.
+    /// The run that began last; not a shard of a run that is here too.
     ///
     /// # Errors
     /// If it cannot be read.
     pub fn latest(&self) -> Result<Option<Run>, StoreError> {
         self.read(|connection| {
-            let latest = connection.query_row("SELECT * FROM run ORDER BY id DESC LIMIT 1", [], run::of_row);
+            let sql = "SELECT * FROM run WHERE whole IS NULL OR NOT EXISTS \
+                 (SELECT 1 FROM run AS joined WHERE joined.uuid = run.whole AND joined.shards IS NOT NULL) ORDER BY id DESC LIMIT 1";
+            let latest = connection.query_row(sql, [], run::of_row);
             latest.optional()?.map(|run| self.annotated(connection, run)).transpose()
         })
     }
@@ -434,7 +456,13 @@ impl Store {
     /// # Errors
     /// If it cannot be read or is damaged.
     pub fn measured(&self, run: RunId) -> Result<Vec<StoredMeasurement>, StoreError> {
-        self.read(|connection| measured::select(connection, run, self.budget.rows("measurement")))
+        self.read(|connection| {
+            let mut all = Vec::new();
+            for run in whole::runs(connection, run)? {
+                all.append(&mut measured::select(connection, run, self.budget.rows("measurement"))?);
+            }
+            Ok(all)
+        })
     }
 
     /// Step, cell and repeat of all that was measured or tried in a run.
@@ -447,8 +475,12 @@ impl Store {
                 "SELECT step, cell, repeat FROM measurement WHERE run = ?1 \
                  UNION SELECT step, cell, repeat FROM trial WHERE run = ?1",
             )?;
-            let keys = statement.query_map([run.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-            Ok(keys.collect::<Result<_, _>>()?)
+            let mut all = HashSet::new();
+            for run in whole::runs(connection, run)? {
+                let keys = statement.query_map([run.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+                all.extend(keys.collect::<Result<Vec<_>, _>>()?);
+            }
+            Ok(all)
         })
     }
 
@@ -459,13 +491,22 @@ impl Store {
     pub fn notes(&self, run: RunId) -> Result<Vec<StoredFinding>, StoreError> {
         let some = |text: String| (!text.is_empty()).then_some(text);
         self.read(|connection| {
-            let mut order = self.budget.rows("finding");
             let sql = "SELECT step, cell, text, rowid FROM finding WHERE run = ?1 ORDER BY rowid";
             let mut statement = connection.prepare(sql)?;
-            let (mut rows, mut notes) = (statement.query([run.0])?, Vec::new());
-            while let Some(row) = rows.next()? {
-                order.next(row.get(3)?, row)?;
-                notes.push(StoredFinding { step: some(row.get(0)?), cell: some(row.get(1)?), text: row.get(2)? });
+            let lack = whole::lack(connection, run)?;
+            let mut notes: Vec<_> =
+                lack.into_iter().map(|text| StoredFinding { step: None, cell: None, text }).collect();
+            let mut known: HashSet<StoredFinding> = HashSet::new();
+            for run in whole::runs(connection, run)? {
+                let (mut order, mut rows) = (self.budget.rows("finding"), statement.query([run.0])?);
+                while let Some(row) = rows.next()? {
+                    order.next(row.get(3)?, row)?;
+                    let note = StoredFinding { step: some(row.get(0)?), cell: some(row.get(1)?), text: row.get(2)? };
+                    // Shards may have the same doubt.
+                    if known.insert(note.clone()) {
+                        notes.push(note);
+                    }
+                }
             }
             Ok(notes)
         })

@@ -150,6 +150,23 @@ pub enum StoreError {
         #[source]
         error: std::io::Error,
     },
+    /// Something else stands in a column than assay writes there.
+    #[error("`{column}` of {table} has a value of another type: the store is damaged; restore it from a backup")]
+    WrongType { table: &'static str, column: String },
+    /// A run that is offered has the UUID of another.
+    #[error(
+        "the run {uuid} is in both stores and began differently in each: one of them was altered; what was here stays"
+    )]
+    OtherRun { uuid: uuid::Uuid },
+    /// Two contents of a run, of which neither continues the other.
+    #[error(
+        "the run {uuid} was continued differently in two stores; what was here stays. To keep the other, remove this \
+        one (assay rm) and merge again"
+    )]
+    Diverged { uuid: uuid::Uuid },
+    /// A run of shards is offered of which no shard is here.
+    #[error("run {run} is made of shards, none of which is here: merge the stores that have them")]
+    ShardsFirst { run: RunId },
     /// A repeat of a cell is there already.
     #[error(
         "repeat {repeat} of step `{step}` ({cell}) of run {run} is already stored; if another assay continues the same \

@@ -8,9 +8,13 @@ use rusqlite::{Row, ToSql};
 
 use crate::error::Cause;
 use crate::run::{group_name, moment, plan_name, state_name, state_of};
-use crate::{RunId, RunState, Store, StoreError};
+use crate::{RunId, RunState, Store, StoreError, whole};
 
 const TEXT: &str = "(plan || ' ' || target || ' ' || target_identity)";
+
+/// Shards of a run that is listed itself.
+const JOINED: &str = "id IN (SELECT part.id FROM run AS part WHERE part.whole IS NOT NULL AND EXISTS \
+                      (SELECT 1 FROM run AS joined WHERE joined.uuid = part.whole AND joined.shards IS NOT NULL))";
 
 /// The condition of a filter in SQL, with what stands for its question marks. Of the runs that the store has as running, these
 /// are carried out by a process.
@@ -60,7 +64,8 @@ impl Store {
         if self.has_index { "run AS listed INDEXED BY run_listed" } else { "run AS listed" }
     }
 
-    /// The condition of a filter. Which runs are carried out is asked only where it matters.
+    /// The condition of a filter, without shards of a run that is listed itself. Which runs are carried out is asked only where
+    /// it matters.
     fn condition(&self, filter: &Filter) -> Result<(String, Vec<Box<dyn ToSql>>), StoreError> {
         let owned = match filter.state {
             Some(RunState::Running | RunState::Interrupted) => self.read(|connection| {
@@ -71,7 +76,9 @@ impl Store {
             })?,
             _ => Vec::new(),
         };
-        Ok(sql(filter, &owned))
+        let (sql, values) = sql(filter, &owned);
+        // Stores of earlier versions have no shards.
+        Ok(if self.has_index { (format!("{sql} AND NOT {JOINED}"), values) } else { (sql, values) })
     }
 
     /// The wanted runs, the latest first: `most` of them after the first `skip`.
@@ -149,8 +156,18 @@ impl Store {
                 "SELECT step, count(*) FROM measurement WHERE run = ?1 GROUP BY step \
                  UNION ALL SELECT step, count(*) FROM trial WHERE run = ?1 GROUP BY step",
             )?;
-            let rows = statement.query_map([run.0], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            let mut kept: Vec<(String, u64)> = Vec::new();
+            for run in whole::runs(connection, run)? {
+                let mut rows = statement.query([run.0])?;
+                while let Some(row) = rows.next()? {
+                    let (step, count): (String, i64) = (row.get(0)?, row.get(1)?);
+                    match kept.iter_mut().find(|(known, _)| *known == step) {
+                        Some((_, sum)) => *sum += count as u64,
+                        None => kept.push((step, count as u64)),
+                    }
+                }
+            }
+            Ok(kept)
         })
     }
 }

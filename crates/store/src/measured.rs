@@ -117,7 +117,8 @@ pub fn select(connection: &Connection, run: RunId, mut order: Rows) -> Result<Ve
     Ok(all)
 }
 
-fn stored(row: &Row) -> Result<StoredMeasurement, Cause> {
+/// A measurement of a row with all columns, checked.
+pub fn stored(row: &Row) -> Result<StoredMeasurement, Cause> {
     let (step, key, repeat): (String, String, u32) = (row.get("step")?, row.get("cell")?, row.get("repeat")?);
     let damaged = |what| StoreError::Damaged { what, step: step.clone(), cell: key.clone(), repeat };
     let flow = |requests, bytes, latency, service, what| -> Result<Flow, Cause> {

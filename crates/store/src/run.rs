@@ -39,9 +39,9 @@ pub(crate) fn insert(connection: &Connection, run: &NewRun) -> rusqlite::Result<
     connection.execute(
         "INSERT INTO run (plan, plan_text, quick, target, target_identity, size_bytes, seed, repeats, state, \
          started_ms, version, git_commit, environment, direct, target_fingerprint, simulated, capacity_bytes, drive, uuid, \
-         group_name, whole, shard, shards) \
+         group_name, shard, shards) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, \
-         ?18, ?19, ?20, ?21, ?22)",
+         ?18, ?19, ?20, ?21)",
         params![
             run.plan,
             run.plan_text,
@@ -62,12 +62,15 @@ pub(crate) fn insert(connection: &Connection, run: &NewRun) -> rusqlite::Result<
             run.drive,
             identity::new().to_string(),
             run.group,
-            run.shard.map(|shard| identity::of_whole(run, shard.count()).to_string()),
             run.shard.map(Shard::number),
             run.shard.map(Shard::count),
         ],
     )?;
     let id = RunId(connection.last_insert_rowid());
+    if run.shard.is_some() {
+        let whole = connection.query_row("SELECT * FROM run WHERE id = ?1", [id.0], identity::of_whole)?;
+        connection.execute("UPDATE run SET whole = ?2 WHERE id = ?1", params![id.0, whole.to_string()])?;
+    }
     annotation::put(connection, id, &run.annotations)?;
     Ok(id)
 }
@@ -120,7 +123,7 @@ pub(crate) fn of_row(row: &Row) -> rusqlite::Result<Run> {
 }
 
 /// What a row says of shards.
-fn sharding(row: &Row) -> rusqlite::Result<Option<Sharding>> {
+pub(crate) fn sharding(row: &Row) -> rusqlite::Result<Option<Sharding>> {
     let (number, count): (Option<u32>, Option<u32>) = (row.get("shard")?, row.get("shards")?);
     let Some(count) = count else { return Ok(None) };
     let wrong = |number: u32| {

@@ -2,6 +2,7 @@
 
 mod hostile;
 mod listing;
+mod merge;
 mod processes;
 mod store;
 mod support;
