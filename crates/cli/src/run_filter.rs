@@ -6,7 +6,7 @@ use store::{Filter, RunState};
 const WORDS: usize = 16;
 
 /// The keys that a filter has, for people.
-pub const KEYS: [&str; 7] = ["plan", "target", "tag", "group", "host", "serial", "state"];
+pub const KEYS: [&str; 8] = ["plan", "target", "model", "tag", "group", "host", "serial", "state"];
 
 /// Narrows a filter by one key.
 ///
@@ -17,6 +17,7 @@ pub fn narrow(filter: &mut Filter, key: &str, value: &str) -> Result<(), String>
     match key {
         "plan" => filter.plan = Some(value),
         "target" => filter.target = Some(value),
+        "model" => filter.model = Some(value),
         "tag" => filter.tag = Some(value),
         "group" => filter.group = Some(value),
         "host" => filter.host = Some(value),

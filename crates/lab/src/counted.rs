@@ -76,7 +76,7 @@ mod tests {
         let unheard = run_virtual(&mut other, &workload, Seed::new(1)).unwrap();
         assert_eq!((told.elapsed, told.drive), (unheard.elapsed, unheard.drive));
         let heard = heard.into_inner().unwrap();
-        assert!((950..=1001).contains(&heard.len()) && heard.is_sorted(), "{} times", heard.len());
+        assert!((900..=1001).contains(&heard.len()) && heard.is_sorted(), "{} times", heard.len());
         assert!((0.49..0.51).contains(&heard[heard.len() / 2]) && *heard.last().unwrap() > 0.99, "{heard:?}");
         let first = lively.into_inner().unwrap()[0];
         assert!(first.clock == Clock::Virtual && first.requests > 0 && first.elapsed < told.elapsed, "{first:?}");

@@ -27,7 +27,7 @@ pub use handover::{Handover, Method};
 pub use hardware::{DiskUse, SubmissionTimes, TimesSum};
 pub use host::power::Consumption;
 pub use measured::{Clock, Cpu, Flow, Measurement, TICK, TICKS_MAX, Tick};
-pub use run::{Counted, Filter, Listed, Run, RunId, RunState};
+pub use run::{Counted, Filter, KnownDrive, Listed, Run, RunId, RunState};
 pub use shard::{Shard, Sharding};
 pub use trial::{Better, Course, Figure, Paper, Trial};
 pub use uuid::Uuid;

@@ -142,6 +142,8 @@ pub struct Filter {
     pub words: Vec<String>,
     /// What it ran on.
     pub target: Option<String>,
+    /// How the target names itself.
+    pub model: Option<String>,
     pub plan: Option<String>,
     /// How far it has come.
     pub state: Option<RunState>,
@@ -153,6 +155,22 @@ pub struct Filter {
     pub host: Option<String>,
     /// The serial number of the target's device.
     pub serial: Option<String>,
+}
+
+/// A drive that runs were made on: known by its serial number, or else by what it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownDrive {
+    pub serial: Option<String>,
+    /// What its latest run was on.
+    pub target: String,
+    /// How that names itself.
+    pub model: String,
+    /// Its latest run.
+    pub latest: RunId,
+    /// When that began, in milliseconds since 1970-01-01 UTC.
+    pub started_ms: i64,
+    /// How many runs it has.
+    pub runs: u64,
 }
 
 /// Something that runs share, and how many do.

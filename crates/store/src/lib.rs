@@ -32,7 +32,9 @@ pub use database::{Store, StoredFinding};
 pub use error::StoreError;
 pub use health::HealthMoment;
 pub use measured::StoredMeasurement;
-pub use measurement::{Annotations, Counted, Filter, Listed, Run, RunId, RunNote, RunState, RunTag, Shard, Sharding};
+pub use measurement::{
+    Annotations, Counted, Filter, KnownDrive, Listed, Run, RunId, RunNote, RunState, RunTag, Shard, Sharding,
+};
 pub use merge::Merged;
 pub use owner::ProgressChannel;
 pub use run::NewRun;

@@ -3,7 +3,7 @@
 //! All that is asked here is answered from the index `run_listed` alone. It begins with the number of the run, so the
 //! latest come first without being sorted, and a page of a list ends the search.
 
-use measurement::{Counted, Filter, Listed, Run};
+use measurement::{Counted, Filter, KnownDrive, Listed, Run};
 use rusqlite::{Row, ToSql};
 
 use crate::error::Cause;
@@ -15,6 +15,13 @@ const TEXT: &str = "(plan || ' ' || target || ' ' || target_identity)";
 /// Shards of a run that is listed itself.
 const JOINED: &str = "id IN (SELECT part.id FROM run AS part WHERE part.whole IS NOT NULL AND EXISTS \
                       (SELECT 1 FROM run AS joined WHERE joined.uuid = part.whole AND joined.shards IS NOT NULL))";
+
+/// The serial number of a run's device; what a stranger's file has in place of JSON has none.
+const SERIAL: &str =
+    "CASE WHEN json_valid(environment) THEN nullif(CAST(json_extract(environment, '$.device.serial') AS TEXT), '') END";
+
+/// What tells drives apart that have no serial number. The first specimen of a simulated drive has two names.
+const MODEL: &str = "CASE WHEN target LIKE 'sim:%#1' THEN substr(target, 1, length(target) - 2) ELSE target END";
 
 /// The condition of a filter in SQL, with what stands for its question marks. Of the runs that the store has as running, these
 /// are carried out by a process.
@@ -33,7 +40,9 @@ fn sql(filter: &Filter, owned: &[RunId]) -> (String, Vec<Box<dyn ToSql>>) {
         sql += &format!(" AND id {not}IN ({})", owned.join(","));
     }
     let state = filter.state.map(|state| state_name(state).to_owned());
-    for (column, value) in [("target", &filter.target), ("plan", &filter.plan), ("state", &state)] {
+    let columns =
+        [("target", &filter.target), ("target_identity", &filter.model), ("plan", &filter.plan), ("state", &state)];
+    for (column, value) in columns {
         if let Some(value) = value {
             sql += &format!(" AND {column} = ?");
             values.push(Box::new(value.clone()));
@@ -127,6 +136,38 @@ impl Store {
         self.read(|connection| {
             let count: i64 = connection.query_row(&sql, rusqlite::params_from_iter(values), |row| row.get(0))?;
             Ok(count as u64)
+        })
+    }
+
+    /// The drives of the wanted runs, that of the latest run first: `most` of them. All specimens of a simulated drive are
+    /// drives; a file is the drive that holds it where that tells its serial number.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn drives(&self, filter: &Filter, most: u64) -> Result<Vec<KnownDrive>, StoreError> {
+        let (condition, mut values) = self.condition(filter)?;
+        values.push(Box::new(most as i64));
+        // What stands beside a max() is of the row that has it.
+        let sql = format!(
+            "SELECT max(id) AS id, count(*) AS runs, serial, target, target_identity, started_ms FROM (\
+             SELECT id, target, target_identity, started_ms, {SERIAL} AS serial FROM {} WHERE {condition}) \
+             GROUP BY serial, CASE WHEN serial IS NULL THEN {MODEL} END ORDER BY 1 DESC LIMIT ?",
+            self.listed_runs()
+        );
+        self.read(|connection| {
+            let mut statement = connection.prepare(&sql)?;
+            let drive = |row: &Row| {
+                Ok(KnownDrive {
+                    serial: row.get("serial")?,
+                    target: row.get("target")?,
+                    model: row.get("target_identity")?,
+                    latest: RunId(row.get("id")?),
+                    started_ms: moment(row, "started_ms")?.unwrap_or_default(),
+                    runs: row.get::<_, i64>("runs")? as u64,
+                })
+            };
+            let rows = statement.query_map(rusqlite::params_from_iter(values), drive)?;
+            Ok(rows.collect::<Result<_, _>>()?)
         })
     }
 

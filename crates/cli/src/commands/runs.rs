@@ -79,7 +79,7 @@ pub fn list(store: &Store, arguments: &Runs) -> Result<(), Failure> {
     match (runs.is_empty(), &arguments.filter) {
         (true, None) => say("The store has no runs; `assay review` creates the first.\n"),
         (true, Some(_)) => say(
-            "No run matches. plan=, target=, tag=, group=, host= and serial= want the whole name; a word alone is found \
+            "No run matches. plan=, target=, model=, tag=, group=, host= and serial= want the whole name; a word alone is found \
              anywhere in plan, target and model.\n",
         ),
         (false, _) => say(&format!("{}\n", table(&runs).trim_fmt())),

@@ -9,6 +9,7 @@ use crate::page::Page;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SiteSection {
     Runs,
+    Fleet,
     Plans,
     Drives,
     /// None of them, and those are not shown: to somebody who has not said who they are.
@@ -66,7 +67,7 @@ fn top(place: SiteSection) -> Markup {
             @if place != SiteSection::Outside {
                 nav.parts aria-label="Parts" {
                     @for (part, address, name) in
-                        [(SiteSection::Runs, "/", "Runs"), (SiteSection::Plans, "/plans", "Plans"), (SiteSection::Drives, "/drives", "Drives")]
+                        [(SiteSection::Runs, "/", "Runs"), (SiteSection::Fleet, "/fleet", "Fleet"), (SiteSection::Plans, "/plans", "Plans"), (SiteSection::Drives, "/drives", "Simulated drives")]
                     { a href=(address) aria-current=[(part == place).then_some("true")] { (name) } }
                 }
             }

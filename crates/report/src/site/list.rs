@@ -67,9 +67,10 @@ impl List {
     }
 
     /// What narrows the list and has no field in the search.
-    fn hidden(&self) -> [(&'static str, Option<&str>); 4] {
+    fn hidden(&self) -> [(&'static str, Option<&str>); 5] {
         let filter = &self.filter;
         [
+            ("model", filter.model.as_deref()),
             ("group", filter.group.as_deref()),
             ("tag", filter.tag.as_deref()),
             ("host", filter.host.as_deref()),

@@ -6,6 +6,8 @@
 mod asset;
 mod catalog;
 mod curve;
+mod drive;
+mod fleet;
 mod frame;
 mod list;
 mod live;
@@ -13,6 +15,8 @@ mod trouble;
 
 pub use asset::{Asset, asset};
 pub use catalog::{CatalogEntry, drives, plans};
+pub use drive::{DriveHistory, DriveRun, drive, drive_json};
+pub use fleet::{Fleet, drive_address, fleet};
 pub use list::{List, list};
 pub use live::{LiveSnapshot, live, live_curve, live_state, live_step};
 use maud::{Markup, html};

@@ -69,7 +69,7 @@ fn selected(request: &HttpRequest) -> Result<Vec<RunId>, Refusal> {
 }
 
 /// Which runs were asked for.
-fn filter(request: &HttpRequest) -> Result<Filter, Refusal> {
+pub fn filter(request: &HttpRequest) -> Result<Filter, Refusal> {
     let mut filter = Filter::default();
     run_filter::search(&mut filter, request.parameter("q").unwrap_or_default());
     for key in run_filter::KEYS {

@@ -3,6 +3,8 @@
 mod access;
 mod catalog;
 mod compare;
+mod drive;
+mod fleet;
 mod list;
 mod live;
 mod refusal;

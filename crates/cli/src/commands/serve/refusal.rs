@@ -11,6 +11,8 @@ use crate::http::{HttpResponse, JSON, Trouble};
 pub enum Refusal {
     /// There is no such page.
     NoSuchPage,
+    /// The store has no run of such a drive.
+    NoSuchDrive(String),
     /// The store has it not, or cannot be read.
     Store(StoreError),
     /// What is stored cannot be read.
@@ -47,6 +49,7 @@ impl Refusal {
     fn told(self) -> (u16, &'static str, String) {
         match self {
             Self::NoSuchPage => (404, "No such page", "There is no page at this address.".to_owned()),
+            Self::NoSuchDrive(words) => (404, "No such drive", words),
             Self::Store(error @ StoreError::NoSuchRun { .. }) => (404, "No such run", sentence(error)),
             Self::Store(error) => (500, "The store cannot be read", sentence(error)),
             Self::Lab(error) => (500, "This run cannot be read", sentence(error)),

@@ -4,7 +4,7 @@ use store::Store;
 
 use super::refusal::{Refusal, number};
 use super::site::Site;
-use super::{access, catalog, compare, list, live, run};
+use super::{access, catalog, compare, drive, fleet, list, live, run};
 use crate::http::{HttpRequest, HttpResponse, JSON};
 
 pub fn answer(site: &Site, request: &HttpRequest) -> HttpResponse {
@@ -34,6 +34,10 @@ fn page(site: &Site, request: &HttpRequest) -> Result<HttpResponse, Refusal> {
         ["api", "runs", id] => run::document(&store()?, number(id)?, "json"),
         ["api", "compare"] => compare::document(&store()?, request),
         ["api", "openapi.json"] => Ok(HttpResponse::text(JSON, include_str!("openapi.json"))),
+        ["drive"] => drive::page(&store()?, request),
+        ["fleet"] => fleet::page(&store()?, request),
+        ["api", "drives"] => fleet::document(&store()?, request),
+        ["api", "drive"] => drive::document(&store()?, request),
         ["plans"] => catalog::plans(&store()?),
         ["drives"] => catalog::drives(&store()?),
         ["assets", _, name] => {
