@@ -30,9 +30,9 @@ pub(super) fn drawn(curve: &Curve) -> Markup {
                 strong { (curve.step) } ": IOPS over " @if curve.clock == Clock::Virtual { "simulated " } "time, more is better"
             }
             div.plot {
-                span.top { (three(scale.top)) }
+                span.high { (three(scale.top)) }
                 span.middle { (three(scale.top / 2.0)) }
-                span.zero { "0" }
+                span.low { "0" }
                 svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-label=(words) {
                     line.grid x1="0" x2=(WIDTH) y1="0" y2="0" {}
                     line.grid x1="0" x2=(WIDTH) y1=(HEIGHT / 2.0) y2=(HEIGHT / 2.0) {}

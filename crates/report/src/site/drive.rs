@@ -65,9 +65,8 @@ impl DriveRun {
 struct Break<'h> {
     /// Its place among the runs.
     place: usize,
-    what: &'static str,
-    before: &'h str,
-    after: &'h str,
+    /// What it is, how it was and how it is.
+    changes: Vec<(&'static str, &'h str, &'h str)>,
 }
 
 /// A key figure in every run that gives it.
@@ -84,10 +83,13 @@ impl DriveHistory {
             let [before, after] = pair else { continue };
             let firmware = [before, after].map(|run| run.firmware.as_deref().unwrap_or("unknown"));
             let version = [before, after].map(|run| run.run.version.as_str());
-            for (what, [before, after]) in [("firmware", firmware), ("assay", version)] {
-                if before != after {
-                    breaks.push(Break { place: place + 1, what, before, after });
-                }
+            let both = [("firmware", firmware), ("assay", version)].into_iter();
+            let changes: Vec<_> = both
+                .filter(|(_, [before, after])| before != after)
+                .map(|(what, [before, after])| (what, before, after))
+                .collect();
+            if !changes.is_empty() {
+                breaks.push(Break { place: place + 1, changes });
             }
         }
         breaks
@@ -135,7 +137,8 @@ pub fn drive(history: &DriveHistory, version: &str) -> String {
                 p.trust {
                     "Means with their 95 % intervals, in the order of the runs. Each figure has its own scale, which need not begin at zero."
                     @for (number, one) in breaks.iter().enumerate() {
-                        " " span.break-name { (number + 1) } " " (one.what) " " (one.before) " → " (one.after) " (run " (history.shown[one.place].run.id) ")."
+                        " " span.break-name { (number + 1) } " run " (history.shown[one.place].run.id) ":"
+                        @for (what, before, after) in &one.changes { " " (what) " " (before) " → " (after) "." }
                     }
                 }
                 div.tracks { @for track in history.tracks() { (card(&track, &breaks, history)) } }
@@ -198,7 +201,7 @@ fn card(track: &Track, breaks: &[Break], history: &DriveHistory) -> Markup {
         div.track {
             (head(track, last, Some(change)))
             div.plot {
-                span.top { (three(high)) } span.zero { (three(low)) }
+                span.high { (three(high)) } span.low { (three(low)) }
                 svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-label=(said) {
                     line.grid x1="0" x2=(WIDTH) y1="0" y2="0" {}
                     line.grid x1="0" x2=(WIDTH) y1=(HEIGHT) y2=(HEIGHT) {}

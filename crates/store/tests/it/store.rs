@@ -65,7 +65,7 @@ fn a_run_comes_back_as_it_began_and_ended() {
 
     store.reopen(first).unwrap();
     let run = store.run(first).unwrap();
-    assert_eq!((run.state, run.error, run.finished_ms), (RunState::Running, None, None));
+    assert_eq!((run.state, run.error, run.finished_ms), (RunState::Interrupted, None, None), "nobody owns it");
     store.finish(first, RunState::Complete, None, 5).unwrap();
     assert_eq!(store.run(first).unwrap().state, RunState::Complete);
 }
