@@ -121,7 +121,7 @@ pub(crate) fn copy(
         let mut count = 0_u32;
         each(from, budget, table, order, &columns, id, |values| {
             // What is written is bounded by what is read.
-            if count % 1024 == 0 {
+            if count.is_multiple_of(1024) {
                 own();
             }
             count += 1;

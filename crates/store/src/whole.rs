@@ -28,7 +28,7 @@ fn members(connection: &Connection, whole: Uuid, count: u32) -> Result<BTreeMap<
     while let Some(row) = rows.next()? {
         let number: u32 = row.get(1)?;
         if Shard::new(number, count).is_some() {
-            let state = RunState::named(&row.get::<_, String>(2)?);
+            let state = run::state_of(&row.get::<_, String>(2)?);
             members.insert(number, Member { run: RunId(row.get(0)?), state });
         }
     }
@@ -60,7 +60,7 @@ pub(crate) fn refresh(connection: &Connection, whole: Uuid) -> Result<(), Cause>
          finished_ms = CASE WHEN ?3 THEN (SELECT max(finished_ms) FROM run WHERE whole = ?1) END, \
          environment = (SELECT environment FROM run WHERE id = ?4) \
          WHERE uuid = ?1 AND whole IS NULL AND shards IS NOT NULL",
-        params![whole.to_string(), state.name(), is_complete, first.run.0],
+        params![whole.to_string(), run::state_name(state), is_complete, first.run.0],
     )?;
     Ok(())
 }

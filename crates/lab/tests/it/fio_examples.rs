@@ -35,6 +35,10 @@ impl World for Bare {
     fn capacity(&self, _: &str, _: bool) -> Option<Bytes> {
         None
     }
+
+    fn zone(&self, _: &str, _: bool) -> Option<Bytes> {
+        None
+    }
 }
 
 /// How many example jobs fio 3.33 has.

@@ -70,7 +70,7 @@ impl Fleet {
         if !drives.iter().any(|drive| drive.run.state == RunState::Complete) {
             return Err(FleetError::NoneComplete);
         }
-        drives.sort_by(|one, two| one.identity.order().cmp(&two.identity.order()));
+        drives.sort_by_cached_key(|drive| drive.identity.order());
         let mut peers = peers(&drives);
         let mut distributions = Distributions::default();
         peers.iter_mut().for_each(|peers| peers.judge(&rule, &mut distributions));

@@ -7,7 +7,6 @@ use serde_json::{Value, json as object};
 use super::prose::{self, Standing};
 use super::{FleetReport, effects};
 use crate::comparison::change;
-use crate::conditions::state;
 use crate::export::{csv_line, markdown_table, markdown_text};
 use crate::gate;
 use crate::number::three;
@@ -45,7 +44,7 @@ pub fn csv(report: &FleetReport) -> String {
         let given = |text: &Option<String>| text.clone().unwrap_or_default();
         let known = [
             drive.run.id.to_string(),
-            state(&drive.run).to_owned(),
+            drive.run.state.name().to_owned(),
             given(&identity.serial),
             given(&identity.wwid),
             given(&identity.slot),
@@ -128,7 +127,7 @@ fn drive(report: &FleetReport, at: usize) -> Value {
         object!({ "outcome": checked.outcome().name(), "checks": checked.checks.iter().map(gate::check).collect::<Vec<_>>() })
     });
     object!({
-        "run": run.id, "state": state(run), "error": run.error, "serial": identity.serial, "wwid": identity.wwid,
+        "run": run.id, "state": run.state.name(), "error": run.error, "serial": identity.serial, "wwid": identity.wwid,
         "slot": identity.slot, "firmware": identity.firmware, "model": identity.model, "target": identity.target,
         "host": identity.host, "verdict": Standing::of(fleet, at).name(), "figures": figures, "limits": limits,
         "findings": findings.iter().map(|finding| &finding.text).collect::<Vec<_>>(),

@@ -6,7 +6,7 @@ use plan::gate::{Gate, GateOutcome};
 
 use super::prose::{self, Standing};
 use crate::comparison::change;
-use crate::conditions::{date, state, took};
+use crate::conditions::{date, took};
 use crate::number::{Scaled, bound, count, kept, spread, three};
 use crate::quoting::quoting;
 use crate::table::framed;
@@ -60,7 +60,7 @@ fn facts(drive: &FleetDrive) -> Markup {
     html! {
         dl {
             @for (name, value) in rows.into_iter().filter_map(|(name, value)| Some((name, value?))) { dt { (name) } dd { (value) } }
-            dt { "Run" } dd { (run.id) " (" (state(run)) "), plan " (run.plan) @if run.quick { " (quick)" } ", " (date(run.started_ms)) (took) }
+            dt { "Run" } dd { (run.id) " (" (run.state.name()) "), plan " (run.plan) @if run.quick { " (quick)" } ", " (date(run.started_ms)) (took) }
         }
     }
 }

@@ -26,7 +26,6 @@ use plan::compare::{Comparison, Ranking};
 pub use trouble::{trouble, who_are_you};
 
 use crate::Report;
-use crate::fleet::FleetReport;
 use crate::page::Page;
 use frame::{Charts, SiteSection, framed};
 
@@ -60,11 +59,6 @@ fn tools(outcome: &Outcome) -> Markup {
 /// A ranking as a page of the site.
 pub fn ranking(ranking: &Ranking, version: &str) -> String {
     framed(&crate::ranking::page(ranking, version), SiteSection::Runs, Charts::None)
-}
-
-/// A fleet as a page of the site.
-pub fn fleet(report: &FleetReport, version: &str) -> String {
-    framed(&crate::fleet::page(report, version), SiteSection::Runs, Charts::None)
 }
 
 /// A comparison as a page of the site.

@@ -168,7 +168,7 @@ impl<'a> ComparedJob<'a> {
         // Source: fio 3.33, `io_u.c`, `get_rw_ddir`; `libfio.c`, `reset_io_counters`; `engines/libaio.c`, `fio_libaio_queue`.
         let again = passes - 1;
         let every = self.section.number("fsync", 0).max(self.section.number("fdatasync", 0));
-        let lost = if every > 0 { (self.section.number("iodepth", 1) / every + 1) * passes } else { 0 };
+        let lost = self.section.number("iodepth", 1).checked_div(every).map_or(0, |due| (due + 1) * passes);
         let lost = if self.section.get("ioengine") == Some("libaio") { lost } else { 0 };
         let (theirs, ours) = (count(self.theirs), count(self.ours));
         if theirs > ours + drawn + again + ends || ours > theirs + drawn + lost {

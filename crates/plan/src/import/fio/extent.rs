@@ -184,7 +184,7 @@ pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJ
     let is_moved = is_share("offset") || is_share("offset_increment");
     let aligned = || reading.option("offset_align").and_then(|given| reading.size(given, given.text()));
     let start_unit =
-        is_moved.then(|| aligned().filter(|unit| *unit > Bytes::ZERO).unwrap_or(least)).unwrap_or(Bytes::new(1));
+        if is_moved { aligned().filter(|unit| *unit > Bytes::ZERO).unwrap_or(least) } else { Bytes::new(1) };
     let fills = reading.is_on("fill_device");
     let size = if fills { None } else { part("size").filter(|&size| size > Bytes::ZERO) };
     let size = size.and_then(|_| amount("size"));
