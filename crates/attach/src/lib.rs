@@ -24,6 +24,7 @@ mod request_recorder;
 mod serve;
 mod socket;
 mod state;
+mod state_bytes;
 mod temporary;
 #[cfg(feature = "ublk")]
 mod ublk;
@@ -45,3 +46,4 @@ pub use pace::PathOverhead;
 pub use power::{PowerCut, Switch};
 pub use request_recorder::{RecordedRequest, RequestRecorder};
 pub use state::{Resumed, StateError, StateFile};
+pub use state_bytes::{StateBytesError, state_from_bytes, state_to_bytes};

@@ -16,7 +16,7 @@ use crate::data::{DataFile, FileStamp};
 use crate::port::shielded;
 
 /// How a file of this kind begins.
-const MAGIC: &[u8; 12] = b"assay drive\n";
+pub(crate) const MAGIC: &[u8; 12] = b"assay drive\n";
 /// The form of what follows: the fields of the drives' own types, in order. Any change to these makes another.
 const FORMAT: u32 = 3;
 /// Magic, format, checksum (CRC-32C) and length of what follows.
@@ -95,9 +95,9 @@ pub enum StateError {
 
 /// Whose state it is, and of what data.
 #[derive(Debug, Serialize, Deserialize)]
-struct About {
-    drive: String,
-    data: Option<FileStamp>,
+pub(crate) struct About {
+    pub(crate) drive: String,
+    pub(crate) data: Option<FileStamp>,
 }
 
 /// A drive that goes on from a file.
@@ -248,50 +248,72 @@ impl StateFile {
 
     /// What a file says of this drive.
     fn text(&self, about: &About, drive: &Device) -> Result<Vec<u8>, StateError> {
-        let body = postcard::to_extend(about, vec![0; HEAD]).and_then(|body| postcard::to_extend(drive, body));
         let unwritable = |error| io::Error::other(format!("the drive's state cannot be saved: {error}"));
-        let mut file = body.map_err(unwritable).map_err(self.failed())?;
-        let (sum, length) = (crc32c::crc32c(&file[HEAD..]), (file.len() - HEAD) as u64);
-        let mut head = MAGIC.to_vec();
-        head.extend(FORMAT.to_le_bytes());
-        head.extend(sum.to_le_bytes());
-        head.extend(length.to_le_bytes());
-        file[..HEAD].copy_from_slice(&head);
-        Ok(file)
+        packed(about, drive).map_err(unwritable).map_err(self.failed())
     }
 
     /// What is behind the head of the file, of a drive that holds so much, if it is as it was written.
     fn body(&self, capacity: Bytes) -> Result<Vec<u8>, StateError> {
-        let damaged = |what| StateError::Damaged { path: self.path.clone(), what };
         let absent = || self.failed()(io::ErrorKind::NotFound.into());
-        let mut file = self.before()?.ok_or_else(absent)?;
+        let file = self.before()?.ok_or_else(absent)?;
         let found = file.metadata().map_err(self.failed())?.len();
-        let mut head = [0; HEAD - MAGIC.len()];
-        file.read_exact(&mut head).map_err(|_| damaged("it is truncated"))?;
-        let word = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("these are four bytes"));
-        let [format, sum] = [0, 4].map(word);
-        if format != FORMAT {
-            return Err(StateError::Format { path: self.path.clone(), found: format });
-        }
-        let length = u64::from_le_bytes(head[8..].try_into().expect("these are eight bytes"));
-        if length.checked_add(HEAD as u64) != Some(found) {
-            return Err(damaged("its length does not match its header"));
-        }
-        if length > most_for(capacity) {
-            return Err(damaged("it is longer than the state of such a drive can be"));
-        }
-        let mut body = Vec::new();
-        file.take(length).read_to_end(&mut body).map_err(self.failed())?;
-        if sum != crc32c::crc32c(&body) {
-            return Err(damaged("its checksum is wrong"));
-        }
-        Ok(body)
+        unpacked(file, found, capacity).map_err(|flaw| match flaw {
+            Flaw::Format(found) => StateError::Format { path: self.path.clone(), found },
+            Flaw::Damaged(what) => StateError::Damaged { path: self.path.clone(), what },
+            Flaw::Io(cause) => self.failed()(cause),
+        })
     }
 
     fn failed(&self) -> impl Fn(io::Error) -> StateError + use<> {
         let path = self.path.clone();
         move |cause| StateError::File { path: path.clone(), cause }
     }
+}
+
+/// What is wrong with a state.
+pub(crate) enum Flaw {
+    /// Another version of the program wrote it.
+    Format(u32),
+    /// It is not as it was written.
+    Damaged(&'static str),
+    Io(io::Error),
+}
+
+/// The state of a drive with what it is of, behind the head by which it is known.
+pub(crate) fn packed(about: &About, drive: &Device) -> postcard::Result<Vec<u8>> {
+    let body = postcard::to_extend(about, vec![0; HEAD]).and_then(|body| postcard::to_extend(drive, body));
+    let mut all = body?;
+    let (sum, length) = (crc32c::crc32c(&all[HEAD..]), (all.len() - HEAD) as u64);
+    let mut head = MAGIC.to_vec();
+    head.extend(FORMAT.to_le_bytes());
+    head.extend(sum.to_le_bytes());
+    head.extend(length.to_le_bytes());
+    all[..HEAD].copy_from_slice(&head);
+    Ok(all)
+}
+
+/// What is behind the head, if it is as it was written: `rest` is all behind the magic, and `found` the length of the whole.
+pub(crate) fn unpacked(mut rest: impl Read, found: u64, capacity: Bytes) -> Result<Vec<u8>, Flaw> {
+    let mut head = [0; HEAD - MAGIC.len()];
+    rest.read_exact(&mut head).map_err(|_| Flaw::Damaged("it is truncated"))?;
+    let word = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("these are four bytes"));
+    let [format, sum] = [0, 4].map(word);
+    if format != FORMAT {
+        return Err(Flaw::Format(format));
+    }
+    let length = u64::from_le_bytes(head[8..].try_into().expect("these are eight bytes"));
+    if length.checked_add(HEAD as u64) != Some(found) {
+        return Err(Flaw::Damaged("its length does not match its header"));
+    }
+    if length > most_for(capacity) {
+        return Err(Flaw::Damaged("it is longer than the state of such a drive can be"));
+    }
+    let mut body = Vec::new();
+    rest.take(length).read_to_end(&mut body).map_err(Flaw::Io)?;
+    if sum != crc32c::crc32c(&body) {
+        return Err(Flaw::Damaged("its checksum is wrong"));
+    }
+    Ok(body)
 }
 
 /// The longest state of a drive that holds so much: four times what a full drive takes with as much spare flash as it has,
@@ -301,7 +323,7 @@ fn most_for(capacity: Bytes) -> u64 {
 }
 
 /// Whether a drive that was read does what drives do. Its checksum says that it is as it was written, not by whom.
-fn works(drive: &Device) -> bool {
+pub(crate) fn works(drive: &Device) -> bool {
     let (mut copy, shape) = (drive.clone(), drive.shape());
     let block = shape.block.max(Bytes::from_kib(4));
     let sectors = block.get() / SECTOR.get();

@@ -51,6 +51,7 @@ impl Failure {
         self.exit == Exit::Interrupted
     }
 
+    /// The plan in this file has mistakes.
     pub fn plan(file_name: &str, text: &str, mistakes: Vec<Diagnostic>) -> Self {
         Self {
             exit: Exit::Refused,
@@ -83,6 +84,11 @@ impl Failure {
             FailureKind::Plan { .. } => complain(self.words(color).trim_end()),
         }
         self.exit_code()
+    }
+
+    /// The same as a number: see `docs/exit-codes.md`.
+    pub const fn code(&self) -> u8 {
+        self.exit.code()
     }
 
     /// The code that the program ends with.

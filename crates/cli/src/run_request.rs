@@ -7,7 +7,7 @@ use block::Seed;
 use host::scratch::PLACE;
 use host::{Fence, Scratch};
 use lab::plan::{Plan, Site};
-use lab::{Broken, Checked, Observers, Outcome, Progress, RunRecord, Session, Show, Tracker, now_ms};
+use lab::{Broken, Checked, LabError, Observers, Outcome, Progress, RunRecord, Session, Show, Tracker, now_ms};
 use store::{Annotations, NewRun, RunId, Store};
 use trial::{Cleanup, TrialError, procedure};
 
@@ -145,22 +145,52 @@ impl RunRequest {
         let metrics = metrics.iter().map(|one| one as &dyn Show);
         let shows = metrics.chain(bar.iter().map(|one| one as &dyn Show));
         let tracker = Tracker::new(&progress, shows.chain(crier.iter().map(|one| one as &dyn Show)).collect());
-        let fenced = fence(opened, plan);
-        let (subject, is_real) = (opened.subject.as_mut(), opened.real);
-        let session = || {
-            let session = Session::of(record, &self.checked, self.seed, &tracker)?;
-            session.observed_by(observers.clone()).carry_out(subject, is_real)
-        };
-        let done = match fenced {
-            Ok((fence, _gathered)) => fence.around(session),
-            Err(error) => Err(error.into()),
-        };
+        let done = self.behind_fence(record, opened, observers, &tracker);
         // Before the store says that it is complete: nobody goes on with a run that is.
         opened.subject.settle();
         let course = is_whole.then(|| progress.course());
         tracker.finish();
         drop(view);
         record.end(done, course.as_ref())
+    }
+
+    /// The same within another program, which sees itself to what is shown.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn carry_out_shown(
+        &self,
+        record: RunRecord,
+        opened: &mut OpenedTarget,
+        show: &dyn Show,
+    ) -> Result<(), Box<Broken>> {
+        let progress = Progress::of(self.plan(), record.course_like());
+        let tracker = Tracker::new(&progress, vec![show]);
+        let done = match opened.real {
+            true => self.behind_fence(record, opened, &Observers::new(), &tracker),
+            // It writes to no file, and what a program of threads runs side by side cannot share one fence.
+            false => Session::of(record, &self.checked, self.seed, &tracker)
+                .and_then(|session| session.carry_out(opened.subject.as_mut(), false)),
+        };
+        opened.subject.settle();
+        tracker.finish();
+        record.end(done, Some(&progress.course()))
+    }
+
+    /// Carries the plan out where nothing can be written to but what it is carried out on.
+    fn behind_fence(
+        &self,
+        record: RunRecord,
+        opened: &mut OpenedTarget,
+        observers: &Observers,
+        tracker: &Tracker,
+    ) -> Result<(), LabError> {
+        let (fence, _gathered) = fence(opened, self.plan())?;
+        let (subject, is_real) = (opened.subject.as_mut(), opened.real);
+        fence.around(|| {
+            let session = Session::of(record, &self.checked, self.seed, tracker)?;
+            session.observed_by(observers.clone()).carry_out(subject, is_real)
+        })
     }
 
     /// Takes the terminal to show the run there. Where that cannot be done it is said, and the run goes on as it would have.

@@ -94,6 +94,10 @@ pub struct RealOptions {
     /// Whether a run goes on that may have been killed while it wrote.
     #[arg(skip)]
     pub resume: bool,
+
+    /// What ends a run when it is set, where a program that has assay within itself sees to Ctrl-C.
+    #[arg(skip)]
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 /// The numbers of processors.
@@ -267,7 +271,8 @@ pub fn open_parts(
     if let Some(named) = options.destroy_data.iter().find(of_none).filter(|_| writes) {
         return Err(TargetError::OtherDevice { path: parts[0].0.to_owned(), named: named.clone() }.into());
     }
-    real(Target::open_parts(&parts).map_err(missing)?, &parts)
+    let stop = options.stop.clone().map_or_else(interruption, Ok)?;
+    real(Target::open_parts(&parts).map_err(missing)?, &parts, stop)
 }
 
 /// The device among those named whose data may be lost that is this one. A single target is told of what it is not.
@@ -379,12 +384,16 @@ fn simulated(name: &str, options: &RealOptions) -> Result<OpenedTarget, Failure>
         let capacity = preset.capacity();
         return Err(Failure::usage(format!("{size} is more than the drive's {capacity}; give a smaller --size")));
     }
+    let (pace, endurance) = (Pace::rated(&preset), RatedEndurance::of(&preset));
+    let (identity, name) = (preset.title.clone(), format!("sim:{}", preset.name));
+    let subject = Simulated::new(preset).on_error(options.on_error);
+    let subject = options.stop.iter().cloned().fold(subject, Simulated::stop_when);
     Ok(OpenedTarget {
-        identity: preset.title.clone(),
-        pace: Pace::rated(&preset),
-        endurance: RatedEndurance::of(&preset),
-        name: format!("sim:{}", preset.name),
-        subject: Box::new(Simulated::new(preset).on_error(options.on_error)),
+        identity,
+        pace,
+        endurance,
+        name,
+        subject: Box::new(subject),
         environment: Environment::of_host(),
         rest: None,
         real: false,
@@ -394,8 +403,8 @@ fn simulated(name: &str, options: &RealOptions) -> Result<OpenedTarget, Failure>
 }
 
 /// What is known of a target that was opened in this way.
-fn real(mut target: Target, parts: &[(&Path, Access)]) -> Result<OpenedTarget, Failure> {
-    target.stop_when(interruption()?);
+fn real(mut target: Target, parts: &[(&Path, Access)], stop: Arc<AtomicBool>) -> Result<OpenedTarget, Failure> {
+    target.stop_when(stop);
     let environment = Environment::with_handle(target.handle());
     let mut findings = Vec::new();
     if let Some(memory) = environment.memory.filter(|memory| target.capacity() < memory.times(2)) {

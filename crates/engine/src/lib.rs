@@ -12,6 +12,7 @@ mod buffers;
 mod content;
 mod device_check;
 mod discard;
+mod ending;
 mod entries;
 mod error;
 mod handover;
@@ -42,6 +43,7 @@ mod zone_report;
 mod zone_traffic;
 
 pub use access::{Access, PATIENCE};
+pub use ending::Ending;
 pub use error::{RealError, TargetError};
 pub use handover::{Batch, IoEngine, Submission};
 pub use job::Job;

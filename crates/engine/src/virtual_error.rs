@@ -33,6 +33,9 @@ pub enum VirtualError {
     /// A request is longer than what a zone can hold.
     #[error("requests of {block} do not fit into zones that hold {zone}; give a smaller bs, or zonemode=none")]
     ZoneTooSmall { block: Bytes, zone: Bytes },
+    /// Somebody asked for the end.
+    #[error("interrupted")]
+    Interrupted,
     /// It ended all with an error.
     #[error("all requests failed: {words}")]
     AllFailed { words: String },

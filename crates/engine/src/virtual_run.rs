@@ -7,6 +7,7 @@ use block::{Bytes, Completion, Nanos, Request, Seed, Status, Tag};
 use drive::{Drive, Observed};
 use workload::Workload;
 
+use crate::ending::Ending;
 use crate::running::{FinalState, InFlight, RunningJobs, TagOwner, VirtualWorker};
 use crate::virtual_error::VirtualError;
 use crate::zone_traffic::ZoneTraffic;
@@ -37,16 +38,21 @@ pub fn run_virtual(drive: &mut dyn Drive, workload: &Workload, seed: Seed) -> Re
 ///
 /// # Errors
 /// As those of [`run_virtual`], with the name of the job; if one fails, none is measured. A job that completes nothing is no
-/// error where another completes something.
+/// error where another completes something. Where somebody asks for the end, the drive is left with requests in flight.
 pub fn run_virtual_together(
     drive: &mut dyn Drive,
     jobs: &[Job],
-    on_error: OnError,
+    ending: impl Into<Ending>,
 ) -> Result<Vec<Measurement>, VirtualError> {
+    let ending = ending.into();
+    let on_error = ending.on_error;
     let before = drive.counters();
-    let mut run = VirtualRun::new(drive, jobs, on_error)?;
+    let mut run = VirtualRun::new(drive, jobs, ending.clone())?;
     drive.bind(&run.workers());
     run.go(drive);
+    if ending.is_asked_for() {
+        return Err(VirtualError::Interrupted);
+    }
     let end = FinalState { at: drive.now(), counters: drive.counters() };
     if let Some((job, request, status)) = run.failure {
         let (op, offset, length) = (request.op, request.lba.offset(), request.bytes());
@@ -82,7 +88,7 @@ pub fn run_virtual_together(
 pub fn run_virtual_recorded(
     drive: &mut dyn Drive,
     jobs: &[Job],
-    on_error: OnError,
+    ending: impl Into<Ending>,
     record: &Record,
 ) -> Result<Vec<Measurement>, VirtualError> {
     let began = drive.now();
@@ -100,7 +106,7 @@ pub fn run_virtual_recorded(
         let job = ends.partition_point(|end| *end <= u64::from(tag.0));
         submitted[job].push((now.since(began), request));
     });
-    let measured = run_virtual_together(&mut noted, jobs, on_error);
+    let measured = run_virtual_together(&mut noted, jobs, ending);
     let first = record.begin(jobs.len());
     (first..).zip(submitted).for_each(|(job, submitted)| record.add(job, submitted));
     measured
@@ -115,7 +121,7 @@ struct VirtualRun<'r> {
     wakes: BinaryHeap<Reverse<(Nanos, TagOwner)>>,
     /// How many jobs have not ended.
     left: usize,
-    on_error: OnError,
+    ending: Ending,
     /// None where the drive has no zones.
     traffic: Option<ZoneTraffic>,
     /// The request that ended the run: its job, what it was and why.
@@ -124,7 +130,7 @@ struct VirtualRun<'r> {
 
 impl<'r> VirtualRun<'r> {
     /// All jobs, before their first request.
-    fn new(drive: &dyn Drive, jobs: &[Job<'r>], on_error: OnError) -> Result<Self, VirtualError> {
+    fn new(drive: &dyn Drive, jobs: &[Job<'r>], ending: Ending) -> Result<Self, VirtualError> {
         let began = drive.now();
         let capacity = drive.shape().capacity;
         let mut flights = Vec::new();
@@ -157,7 +163,7 @@ impl<'r> VirtualRun<'r> {
             all.push(running);
         }
         let (left, wakes) = (all.len(), BinaryHeap::new());
-        Ok(Self { left, jobs: all, flights, began, wakes, on_error, traffic, failure: None })
+        Ok(Self { left, jobs: all, flights, began, wakes, ending, traffic, failure: None })
     }
 
     /// The worker of each tag, numbered over all jobs.
@@ -174,7 +180,7 @@ impl<'r> VirtualRun<'r> {
     /// Lets requests follow completions and the clock until no job makes any more.
     fn go(&mut self, drive: &mut dyn Drive) {
         self.begin(drive);
-        loop {
+        while !self.ending.is_asked_for() {
             let wake = self.wakes.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
             if let Some(completion) = drive.complete(wake) {
                 self.follow(drive, completion);
@@ -254,7 +260,7 @@ impl<'r> VirtualRun<'r> {
     fn fail(&mut self, at: Nanos, tag: Tag, status: Status) {
         let InFlight { owner, request, .. } = self.flights[tag.0 as usize];
         self.jobs[owner.job as usize].fail(at, request, status);
-        if self.on_error == OnError::Stop && self.failure.is_none() {
+        if self.ending.on_error == OnError::Stop && self.failure.is_none() {
             self.failure = Some((owner.job, request, status));
             self.jobs.iter_mut().flat_map(|job| &mut job.workers).for_each(|worker| worker.left = 0);
             self.wakes.clear();

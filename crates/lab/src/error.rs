@@ -47,7 +47,7 @@ pub enum LabError {
     NotSimulated { changes: String },
     /// On the simulated drive.
     #[error(transparent)]
-    Virtual(#[from] VirtualError),
+    Virtual(VirtualError),
     /// On the real target.
     #[error(transparent)]
     Real(#[from] RealError),
@@ -99,6 +99,15 @@ pub enum LabError {
         /// What is wrong with it.
         reason: String,
     },
+}
+
+impl From<VirtualError> for LabError {
+    fn from(error: VirtualError) -> Self {
+        match error {
+            VirtualError::Interrupted => Self::Interrupted,
+            error => Self::Virtual(error),
+        }
+    }
 }
 
 impl From<workload::Invalid> for LabError {

@@ -7,7 +7,7 @@ use block::{Bytes, Lba, Nanos, Seed};
 use drive::preset::Preset;
 use drive::{Counters, Device, Drive};
 use engine::{
-    Consumption, Job, Measurement, OnError, Record, VirtualError, run_virtual_recorded, run_virtual_together,
+    Consumption, Ending, Job, Measurement, OnError, Record, VirtualError, run_virtual_recorded, run_virtual_together,
 };
 use trial::TrialDevice;
 use workload::{Spare, Workload};
@@ -45,8 +45,8 @@ pub struct Simulated {
     idle_watts: Option<f64>,
     /// How it is attached where it is a stage.
     stage: StageTerms,
-    /// What a request means that the drive ends with an error.
-    on_error: OnError,
+    /// What ends a workload before its time.
+    ending: Ending,
 }
 
 /// How far a task has come over the states in which it is measured.
@@ -83,13 +83,31 @@ impl Simulated {
             record: None,
             idle_watts: None,
             stage: StageTerms::default(),
-            on_error: OnError::Stop,
+            ending: OnError::Stop.into(),
         }
     }
 
     /// The same where a request that the drive ends with an error means this.
-    pub fn on_error(self, on_error: OnError) -> Self {
-        Self { on_error, ..self }
+    pub fn on_error(mut self, on_error: OnError) -> Self {
+        self.ending.on_error = on_error;
+        self
+    }
+
+    /// The same where whatever is run ends soon after `stop` is set.
+    pub fn stop_when(mut self, stop: Arc<AtomicBool>) -> Self {
+        self.ending.stop = Some(stop);
+        self
+    }
+
+    /// The same in a state that was [taken](Self::into_state) of such a drive before.
+    pub fn in_state(self, drive: Device) -> Self {
+        Self { drive, ..self }
+    }
+
+    /// The drive at rest, in the state that it is in.
+    pub fn into_state(mut self) -> Device {
+        conditioning::rest(&mut self.drive, Nanos::ZERO);
+        self.drive
     }
 
     /// Measures jobs side by side on a clone of `drive`, which draws from `luck` what it draws.
@@ -104,8 +122,8 @@ impl Simulated {
         };
         clone.draw_from(luck);
         let measured = match &self.record {
-            None => run_virtual_together(&mut clone, jobs, self.on_error),
-            Some(record) => run_virtual_recorded(&mut clone, jobs, self.on_error, record),
+            None => run_virtual_together(&mut clone, jobs, self.ending.clone()),
+            Some(record) => run_virtual_recorded(&mut clone, jobs, self.ending.clone(), record),
         };
         let mut sum = self.measured.lock().expect("nothing panics while it holds the sum");
         *sum = *sum + (clone.counters() - drive.counters());
@@ -233,7 +251,8 @@ impl Subject for Simulated {
     }
 
     fn changed(&self, changes: &str) -> Result<Box<dyn Subject + Send>, LabError> {
-        Ok(Box::new(Self::new(self.preset.clone().changed(changes)?).on_error(self.on_error)))
+        let changed = Self::new(self.preset.clone().changed(changes)?);
+        Ok(Box::new(Self { ending: self.ending.clone(), ..changed }))
     }
 
     fn record_to(&mut self, record: Arc<Record>) {
@@ -307,8 +326,8 @@ impl Subject for Simulated {
 
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
         let jobs = [Job { name: "", workload, seed, observer: None }];
-        let on_error = self.on_error;
-        let measured = run_virtual_together(&mut counted(self.change(), workload, share), &jobs, on_error)?;
+        let ending = self.ending.clone();
+        let measured = run_virtual_together(&mut counted(self.change(), workload, share), &jobs, ending)?;
         let measured = measured.into_iter().next().expect("every job is measured");
         self.note(workload, seed, measured.write.bytes);
         Ok(self.metered(measured))

@@ -191,7 +191,7 @@ fn again(run: RunId, target: &str) -> String {
 }
 
 /// What is to be run, on what.
-fn begin(arguments: &Arguments) -> Result<(OpenedTarget, RunRequest), Failure> {
+pub fn begin(arguments: &Arguments) -> Result<(OpenedTarget, RunRequest), Failure> {
     let plan = arguments.plan()?;
     let name = arguments.target();
     if name.starts_with("sim:") && arguments.real.size.is_some() {

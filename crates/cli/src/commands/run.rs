@@ -23,7 +23,7 @@ use crate::number;
 use crate::power::PowerOptions;
 use crate::recorder::Recorder;
 use crate::run_request::{RunRequest, failure, judge};
-use crate::target::{self, RealOptions};
+use crate::target::{self, OpenedTarget, RealOptions};
 use crate::terminal::say;
 
 /// What was asked on the command line.
@@ -120,8 +120,8 @@ pub fn tell(failure: &Failure, as_document: bool) -> ExitCode {
 /// The document to print, and whether what was asked was done in full.
 type Printed = (String, Result<(), Failure>);
 
-/// Runs the workload.
-fn measure(arguments: &Arguments, store: Store) -> Result<Printed, Failure> {
+/// What is asked, on what: all that is known before anything is run.
+pub fn prepare(arguments: &Arguments) -> Result<(OpenedTarget, RunRequest), Failure> {
     arguments.name_one_target()?;
     let name = arguments.target();
     let mut traces = lab::Traces::anywhere();
@@ -138,9 +138,7 @@ fn measure(arguments: &Arguments, store: Store) -> Result<Printed, Failure> {
     let mut plan = parsed(&plan_text(arguments, &asked, opened.needs_layout, span))?;
     traces.give(&mut plan)?;
     let checked = opened.check(&plan)?;
-    let record = arguments.record.record.as_deref();
-    let recorder = record.map(|path| Recorder::begin(path, opened.subject.as_mut())).transpose()?;
-    let undertaking = RunRequest {
+    let request = RunRequest {
         checked,
         seed: Seed::new(arguments.seed),
         repeats: None,
@@ -151,6 +149,14 @@ fn measure(arguments: &Arguments, store: Store) -> Result<Printed, Failure> {
         group: None,
         live: false,
     };
+    Ok((opened, request))
+}
+
+/// Runs the workload.
+fn measure(arguments: &Arguments, store: Store) -> Result<Printed, Failure> {
+    let (mut opened, undertaking) = prepare(arguments)?;
+    let record = arguments.record.record.as_deref();
+    let recorder = record.map(|path| Recorder::begin(path, opened.subject.as_mut())).transpose()?;
     let store = Mutex::new(store);
     let record = undertaking.begin(&store, &opened)?;
     let done = undertaking.carry_out(record, &mut opened);
@@ -158,7 +164,7 @@ fn measure(arguments: &Arguments, store: Store) -> Result<Printed, Failure> {
     let name = arguments.name.as_deref().unwrap_or("run");
     let outcome = record.recall();
     let document =
-        |outcome: &Outcome| document(arguments.format, name, Some(arguments.target()), access.is_direct(), outcome);
+        |outcome: &Outcome| document(arguments.format, name, Some(arguments.target()), arguments.real.is_direct(), outcome);
     let Err(broken) = done else {
         let outcome = outcome?;
         return Ok((document(&outcome)?, judge(&outcome)));

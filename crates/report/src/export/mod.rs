@@ -9,6 +9,7 @@ mod parquet;
 mod review;
 mod run;
 mod series;
+mod table;
 mod text;
 
 use block::{Nanos, Seed};
@@ -25,6 +26,7 @@ pub use parquet::review_parquet;
 pub use review::{review_csv, review_json, review_jsonl};
 pub use run::{RunDocument, runs_json};
 pub use series::series;
+pub use table::{ColumnKind, TableColumn, review_table, series_table};
 pub use text::text;
 
 /// A measurement with what a document says about it.

@@ -2,34 +2,15 @@
 
 use std::sync::Arc;
 
-use measurement::Measurement;
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
-use plan::{Metric, Outcome};
+use plan::Outcome;
 
-use super::csv::fields;
-use super::review::{measured_rows, single, trial_rows};
-use crate::parts::parts;
-
-/// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ColumnKind {
-    Text,
-    Truth,
-    Whole,
-    Real,
-}
-
-/// A column: a value for each row, or none where a row has none.
-struct ParquetColumn {
-    name: &'static str,
-    kind: ColumnKind,
-    values: Vec<Option<String>>,
-}
+use super::table::{ColumnKind, TableColumn, review_table};
 
 /// All of a run as one table in Apache Parquet, uncompressed.
 ///
@@ -41,7 +22,7 @@ struct ParquetColumn {
 /// # Errors
 /// If the table is more than the format holds.
 pub fn review_parquet(outcome: &Outcome) -> Result<Vec<u8>, ParquetError> {
-    let columns = columns(outcome);
+    let columns = review_table(outcome);
     let schema = columns.iter().map(|column| column.schema().map(Arc::new)).collect::<Result<_, _>>()?;
     let schema = Type::group_type_builder("assay").with_fields(schema).build()?;
     let properties = WriterProperties::builder().set_created_by(format!("assay {}", outcome.run.version)).build();
@@ -52,41 +33,7 @@ pub fn review_parquet(outcome: &Outcome) -> Result<Vec<u8>, ParquetError> {
     file.into_inner()
 }
 
-/// All columns, filled row by row.
-fn columns(outcome: &Outcome) -> Vec<ParquetColumn> {
-    let blank = Measurement::new(workload::Workload::default(), outcome.run.seed, measurement::Clock::Virtual);
-    let measured = fields(&single(outcome, &blank, &[]), "", &blank.flush);
-    // The step takes the place of the job.
-    let measured = measured.iter().skip(1).map(|(name, _)| *name);
-    let own = ["step", "steady_state", "cell", "round", "counted"];
-    let names = own.into_iter().chain(measured).chain(["repeat", "figure", "unit", "value", "better"]);
-    let mut columns: Vec<ParquetColumn> =
-        names.map(|name| ParquetColumn { name, kind: kind(name), values: Vec::new() }).collect();
-    let parts = parts(outcome);
-    for row in measured_rows(outcome, &parts).into_iter().chain(trial_rows(&parts)) {
-        for column in &mut columns {
-            let value = row.iter().find(|(name, _)| *name == column.name).map(|(_, value)| value.clone());
-            // An empty field of a number was not measured.
-            column.values.push(value.filter(|value| column.kind == ColumnKind::Text || !value.is_empty()));
-        }
-    }
-    columns
-}
-
-/// What the column of this name holds.
-fn kind(name: &str) -> ColumnKind {
-    match name {
-        "counted" => ColumnKind::Truth,
-        "iops" | "bandwidth_bytes" | "latency_mean_ns" | "value" => ColumnKind::Real,
-        name if Metric::ALL.iter().any(|metric| metric.column() == Some(name)) => ColumnKind::Real,
-        "round" | "repeat" | "rwmixread" | "bs" | "iodepth" | "numjobs" | "offset" | "size" | "requests" | "bytes"
-        | "timestamp_ms" => ColumnKind::Whole,
-        name if name.ends_with("_ns") => ColumnKind::Whole,
-        _ => ColumnKind::Text,
-    }
-}
-
-impl ParquetColumn {
+impl TableColumn {
     fn schema(&self) -> Result<Type, ParquetError> {
         let (physical, logical) = match self.kind {
             ColumnKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),

@@ -79,6 +79,13 @@ impl<'a> From<&'a Run> for RunDocument<'a> {
     }
 }
 
+impl RunDocument<'_> {
+    /// How far the run came, in a word.
+    pub const fn state(&self) -> &'static str {
+        self.state
+    }
+}
+
 /// A page of a list of runs, of which `found` there are in all, as one JSON object; ends with a line feed.
 pub fn runs_json(runs: &[Run], found: u64) -> String {
     #[derive(Serialize)]

@@ -8,6 +8,11 @@ use super::Single;
 const HEADER: &str = "start_ns,length_ns,reads,writes,trims,bytes,iops,bandwidth_bytes,latency_mean_ns,latency_p50_ns,\
     latency_p99_ns,latency_p99_9_ns,latency_max_ns\n";
 
+/// The columns, in order.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    HEADER.trim_end().split(',')
+}
+
 /// A header, then a line for each second that was counted; lines end with a line feed alone.
 ///
 /// Reads, writes and trims are taken together in all but their counts. The last line is of what is left of the time.

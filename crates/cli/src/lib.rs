@@ -1,10 +1,11 @@
-//! assay puts a storage drive to the proof.
+//! assay puts a storage drive to the proof: the command `assay`, and the same for programs that have it within themselves.
 
 mod annotations;
 mod command_line;
 mod commands;
 mod completion;
 mod config_file;
+pub mod embedded;
 mod examples;
 mod exit;
 mod failure;
@@ -44,12 +45,13 @@ use commands::{
     history, import, next, replicate, review, run, runs, serve, shell,
 };
 use exit::Exit;
-use failure::Failure;
+pub use failure::Failure;
 use settings::OptionSettings;
 use store::Store;
 use terminal::color;
 
-fn main() -> ExitCode {
+/// Does what the command line asks for, and says how the program ends.
+pub fn main() -> ExitCode {
     completion::answer(command_line::command);
     let typed: Option<Vec<String>> = std::env::args_os().map(|word| word.into_string().ok()).collect();
     // What is no text is left to clap, which says so.
