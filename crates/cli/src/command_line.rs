@@ -6,7 +6,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
     aftermath, attach, baseline, calibrate, catalogue, compare, config, doctor, fleet, gate, health, history, import,
-    replicate, review, run, runs, serve, shell,
+    merge, push, replicate, review, run, runs, serve, shell,
 };
 use crate::config_file::CONSENT;
 use crate::examples;
@@ -95,6 +95,10 @@ pub enum Command {
     Report(history::Report),
     /// Remove runs from the store
     Rm(runs::Remove),
+    /// Merge stores: the runs of several files in one
+    Merge(merge::Arguments),
+    /// Push the runs of the store to an `assay serve --accept`
+    Push(push::Arguments),
     /// Serve the store to a browser: search, compare, follow a run live
     Serve(serve::Arguments),
     /// Attach a simulated drive as a block device with the drive's timing

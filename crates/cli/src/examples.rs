@@ -92,6 +92,8 @@ pub fn of(command: &str) -> &'static [Example] {
             ("assay health sim:x25-m", "health of a drive, now"),
         ],
         "report" => &[("assay report last --out reports", "the report of the latest run")],
+        "merge" => &[("assay merge a.sqlite b.sqlite -o all.sqlite", "all runs of two stores, each once")],
+        "push" => &[("assay push http://localhost:7878 --token-file token", "all runs, to a server")],
         "serve" => &[
             ("assay serve", "at http://127.0.0.1:7878/"),
             ("assay serve --listen 127.0.0.1:0 --open", "at a free port, in the browser at once"),

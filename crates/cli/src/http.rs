@@ -1,11 +1,15 @@
 //! What is asked of a server of pages or figures, and what it answers. The protocol itself is hyper's.
 
+mod body;
+pub mod client;
 mod connection;
 mod host;
 mod limits;
 mod server;
 
 use std::borrow::Cow;
+use std::io::Write;
+use std::sync::Mutex;
 
 use form_urlencoded::Serializer;
 use http_body_util::Full;
@@ -14,6 +18,9 @@ use hyper::header::{HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode, header};
 
+use body::RequestBody;
+
+pub use body::BodyError;
 pub use limits::Limits;
 pub use server::serve;
 
@@ -33,17 +40,20 @@ pub struct HttpRequest {
     head: Parts,
     /// What comes behind the question mark.
     parameters: Vec<(String, String)>,
+    /// What comes behind the head, until it is read.
+    body: Mutex<Option<RequestBody>>,
 }
 
 impl HttpRequest {
-    /// What is asked by a request with this head.
+    /// What is asked by a request with this head, and what is sent, where something is taken.
     ///
     /// # Errors
     /// If it is nothing that can be read from here.
-    fn of(head: Parts) -> Result<Self, Trouble> {
+    fn of(head: Parts, body: Option<RequestBody>) -> Result<Self, Trouble> {
         let unlike =
             || Trouble::new(400, "Not understood", "This is not an HTTP/1.1 request for a page of this server.");
-        if !matches!(head.method, Method::GET | Method::HEAD) {
+        let is_sent = head.method == Method::POST && body.is_some();
+        if !matches!(head.method, Method::GET | Method::HEAD) && !is_sent {
             let words = "This server is read-only: only GET and HEAD are supported.";
             return Err(Trouble::new(405, "Read-only", words));
         }
@@ -56,12 +66,26 @@ impl HttpRequest {
         }
         let query = head.uri.query().unwrap_or_default();
         let parameters = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-        Ok(Self { head, parameters })
+        Ok(Self { head, parameters, body: Mutex::new(body.filter(|_| is_sent)) })
     }
 
     /// What comes before the question mark, as it was sent.
     pub fn path(&self) -> &str {
         self.head.uri.path()
+    }
+
+    /// Whether it sends something.
+    pub fn is_post(&self) -> bool {
+        self.head.method == Method::POST
+    }
+
+    /// Writes what is sent somewhere, at most so many bytes of it.
+    ///
+    /// # Errors
+    /// If it is longer, does not arrive, or cannot be written.
+    pub fn body(&self, into: &mut impl Write, most: u64) -> Result<(), BodyError> {
+        let taken = self.body.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        taken.map_or(Ok(()), |body| body.write_to(into, most))
     }
 
     pub fn header(&self, name: HeaderName) -> Option<&str> {
@@ -204,7 +228,7 @@ mod tests {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        HttpRequest::of(request.body(()).unwrap().into_parts().0)
+        HttpRequest::of(request.body(()).unwrap().into_parts().0, None)
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod report_name;
 mod run_filter;
 mod run_request;
 mod settings;
+mod shard;
 mod target;
 mod terminal;
 
@@ -42,7 +43,7 @@ use clap::{ArgMatches, FromArgMatches};
 use command_line::{Cli, Command};
 use commands::{
     aftermath, attach, baseline, calibrate, catalogue, compare, config, doctor, dry_run, fio, fleet, gate, health,
-    history, import, next, replicate, review, run, runs, serve, shell,
+    history, import, merge, next, push, replicate, review, run, runs, serve, shell,
 };
 use exit::Exit;
 pub use failure::Failure;
@@ -110,6 +111,10 @@ pub fn main() -> ExitCode {
         }
         Command::Health(arguments) => health::run(&arguments, || read(cli.store)),
         Command::Show(arguments) => read(cli.store).and_then(|store| history::show(&store, &arguments)),
+        Command::Merge(arguments) => {
+            place(arguments.output().or(cli.store)).and_then(|output| merge::run(&output, &arguments))
+        }
+        Command::Push(arguments) => place(cli.store).and_then(|store| push::run(&store, &arguments)),
         Command::Serve(arguments) => place(cli.store).and_then(|store| serve::run(&store, &arguments)),
         Command::Report(arguments) => read(cli.store).and_then(|store| history::report(&store, &arguments)),
     })

@@ -8,7 +8,7 @@ use host::scratch::PLACE;
 use host::{Fence, Scratch};
 use lab::plan::{Plan, Site};
 use lab::{Broken, Checked, LabError, Observers, Outcome, Progress, RunRecord, Session, Show, Tracker, now_ms};
-use store::{Annotations, NewRun, RunId, Store};
+use store::{Annotations, NewRun, RunId, Shard, Store};
 use trial::{Cleanup, TrialError, procedure};
 
 use crate::failure::Failure;
@@ -39,6 +39,8 @@ pub struct RunRequest {
     pub annotations: Annotations,
     /// The name of the runs that this command starts, where it starts several.
     pub group: Option<String>,
+    /// The part of the plan that is done here, where it is not all.
+    pub shard: Option<Shard>,
 }
 
 /// How the program ends for a run that broke off, saying `words`: as an interruption where someone asked for the end.
@@ -89,7 +91,7 @@ impl RunRequest {
             environment: serde_json::to_string(&opened.environment).expect("names, numbers and lists always serialise"),
             annotations: self.annotations.clone(),
             group: self.group.clone(),
-            shard: None,
+            shard: self.shard,
         };
         Ok(RunRecord::begin(store, &run, &opened.findings)?)
     }
@@ -189,7 +191,7 @@ impl RunRequest {
         let (subject, is_real) = (opened.subject.as_mut(), opened.real);
         fence.around(|| {
             let session = Session::of(record, &self.checked, self.seed, tracker)?;
-            session.observed_by(observers.clone()).carry_out(subject, is_real)
+            session.observed_by(observers.clone()).shard(self.shard).carry_out(subject, is_real)
         })
     }
 

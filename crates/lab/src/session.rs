@@ -2,6 +2,7 @@
 
 mod conditioning;
 mod measuring;
+mod portion;
 mod rounds;
 mod trials;
 
@@ -12,10 +13,11 @@ use std::sync::{Mutex, OnceLock};
 use block::{Bytes, Nanos, Seed};
 use drive::Counters;
 use engine::{Clock, CurveWindow, LiveProgress, Measurement, Observer};
-use store::{RunId, Store};
+use store::{RunId, Shard, Store};
 use trial::Trial;
 use workload::Workload;
 
+use self::portion::Portion;
 use crate::conditioning::{STATES, TIMED, between_states};
 use crate::cost::Place;
 use crate::fit::{Checked, fits};
@@ -81,6 +83,8 @@ pub struct Session<'a> {
     known: HashMap<(String, String), Vec<f64>>,
     /// The steps with loads, by their place, once it is known what all of a load is.
     loaded: Vec<OnceLock<Measure>>,
+    /// What of the plan is done.
+    portion: Portion,
     /// Whether the clones have been made that measurements run on.
     has_cloned: AtomicBool,
 }
@@ -117,13 +121,20 @@ impl<'a> Session<'a> {
         let known = if is_known { record.iops()? } else { HashMap::new() };
         let loaded = plan.steps.iter().map(|_| OnceLock::new()).collect();
         let (observers, has_cloned) = (Observers::new(), AtomicBool::new(false));
-        Ok(Self { record, plan, is_checked: false, seed, watch, observers, have, known, loaded, has_cloned })
+        let portion = Portion::default();
+        Ok(Self { record, plan, is_checked: false, seed, watch, observers, have, known, loaded, portion, has_cloned })
     }
 
     /// The same where these hear of the requests that are measured.
     #[must_use]
     pub fn observed_by(self, observers: Observers<'a>) -> Self {
         Self { observers, ..self }
+    }
+
+    /// The same of a shard of the plan; of all of it where there is none.
+    #[must_use]
+    pub fn shard(self, shard: Option<Shard>) -> Self {
+        Self { portion: Portion::of(self.plan, shard), ..self }
     }
 
     /// Carries out the plan on `subject`, if all of it fits there.
@@ -143,14 +154,15 @@ impl<'a> Session<'a> {
         let resumed_at = if state_survives { self.last_state_change_done() } else { None };
         let mut variants = Variants::default();
         let mut index = 0;
-        while let Some(step) = self.plan.steps.get(index) {
+        let end = self.portion.steps(self.plan.steps.len());
+        while let Some(step) = self.plan.steps[..end].get(index) {
             let passes = step.action.kind().passes();
             // Rounds that were cut off go on where they were.
             let goes_on = |last| index == last && matches!(passes, Passes::Rounds(_));
             let done_before = resumed_at.is_some_and(|last| index <= last && !goes_on(last));
             index += match passes {
                 Passes::Trials(trials) => {
-                    self.trials(step, trials, whole.subject)?;
+                    self.trials(index, trials, whole.subject)?;
                     1
                 }
                 Passes::Sampled(_) => self.measure_group(index, &mut whole, &mut variants)?,
@@ -166,6 +178,9 @@ impl<'a> Session<'a> {
                 }
             };
         }
+        let (place, site) = (&whole.place, whole.subject.site());
+        let left = self.plan.steps[index.min(self.plan.steps.len())..].iter();
+        left.for_each(|step| self.watch.advance(place.weight(&step.work(&site))));
         Ok(())
     }
 

@@ -168,9 +168,11 @@ impl Store {
     /// If it cannot be read.
     pub fn tried(&self, run: RunId) -> Result<Vec<StoredTrial>, StoreError> {
         self.read(|connection| {
-            let runs = whole::runs(connection, run)?.into_iter();
-            let each = runs.map(|run| trial::select(connection, run, self.budget.rows("trial")));
-            Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+            let mut all = Vec::new();
+            for run in whole::runs(connection, run)? {
+                all.append(&mut trial::select(connection, run, self.budget.rows("trial"))?);
+            }
+            Ok(all)
         })
     }
 
@@ -313,7 +315,7 @@ impl Store {
             let sql = "SELECT other.course FROM run JOIN run AS other USING \
                  (plan_text, quick, simulated, target, target_identity, direct, version, git_commit) \
                  WHERE run.id = ?1 AND other.id <> run.id AND other.state = 'complete' AND other.course IS NOT NULL \
-                 AND other.size_bytes IS run.size_bytes AND other.repeats IS run.repeats \
+                 AND other.shards IS run.shards AND other.size_bytes IS run.size_bytes AND other.repeats IS run.repeats \
                  AND other.target_fingerprint IS run.target_fingerprint ORDER BY other.id DESC LIMIT 1";
             Ok(connection.query_row(sql, [run.0], |row| row.get(0)).optional()?)
         })
@@ -457,9 +459,12 @@ impl Store {
     /// If it cannot be read or is damaged.
     pub fn measured(&self, run: RunId) -> Result<Vec<StoredMeasurement>, StoreError> {
         self.read(|connection| {
-            let mut all = Vec::new();
+            let (mut all, mut known) = (Vec::new(), HashSet::new());
             for run in whole::runs(connection, run)? {
-                all.append(&mut measured::select(connection, run, self.budget.rows("measurement"))?);
+                let measured = measured::select(connection, run, self.budget.rows("measurement"))?;
+                // Shards measure some of what they have in common.
+                let is_new = |one: &StoredMeasurement| known.insert((one.step.clone(), one.key.clone(), one.repeat));
+                all.extend(measured.into_iter().filter(is_new));
             }
             Ok(all)
         })

@@ -10,7 +10,7 @@ use lab::forecast::forecast;
 use lab::plan::{self, Plan, PlanLength, catalog};
 use lab::{DriveRecord, LabError, PurgeMethod, RunRecord, plan_of};
 use report::Report;
-use store::{Annotations, HealthMoment, Run, RunId, RunState, Store};
+use store::{Annotations, HealthMoment, Run, RunId, RunState, Shard, Sharding, Store};
 
 use super::history::{Which, print_summary, write_report_to};
 use crate::annotations::AnnotationOptions;
@@ -70,6 +70,11 @@ pub struct Arguments {
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last",
         conflicts_with_all = ["plan", "quick", "full_length", "repeats", "seed", "size", "direct"])]
     pub resume: Option<Which>,
+
+    /// Do a part of the measurements: I/N, such as 3/64; slurm (a task of a job array); kubernetes/N (a pod of an indexed
+    /// job). `assay merge` makes one run of the N stores
+    #[arg(long, value_name = "I/N", value_parser = crate::shard::read, conflicts_with_all = ["resume", "dry_run"])]
+    pub shard: Option<Shard>,
 
     /// Print what each step does, the data it writes and its duration, and run nothing
     #[arg(long, conflicts_with = "resume")]
@@ -215,6 +220,7 @@ pub fn begin(arguments: &Arguments) -> Result<(OpenedTarget, RunRequest), Failur
         live: false,
         annotations,
         group: None,
+        shard: arguments.shard,
     };
     Ok((opened, undertaking))
 }
@@ -234,6 +240,12 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
     let id = cut_off(which, store)?;
     store.own(id)?;
     let run = store.run(id)?;
+    if let Some(Sharding::Whole { count }) = run.sharding {
+        return Err(Failure::usage(format!(
+            "run {} is made of {count} shards; resume those in their own stores, or do them again, and merge the stores again",
+            run.id
+        )));
+    }
     if run.state == RunState::Complete {
         return Err(Failure::usage(format!(
             "run {} is complete, so there is nothing to resume; `assay report {}` writes its report again",
@@ -267,8 +279,22 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
     opened.ready(&plan, arguments.speed)?;
     let (seed, repeats, size, direct) = (run.seed, run.repeats, run.size, run.direct);
     let annotations = arguments.annotations.on(run.annotations.clone());
-    let undertaking =
-        RunRequest { checked, seed, repeats, size, direct, metrics: None, live: false, annotations, group: None };
+    let shard = match run.sharding {
+        Some(Sharding::Shard { shard, .. }) => Some(shard),
+        _ => None,
+    };
+    let undertaking = RunRequest {
+        checked,
+        seed,
+        repeats,
+        size,
+        direct,
+        metrics: None,
+        live: false,
+        annotations,
+        group: None,
+        shard,
+    };
     Ok((run, opened, undertaking))
 }
 

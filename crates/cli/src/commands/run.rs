@@ -147,6 +147,7 @@ pub fn prepare(arguments: &Arguments) -> Result<(OpenedTarget, RunRequest), Fail
         metrics: None,
         annotations: arguments.annotations.on(Annotations::default()),
         group: None,
+        shard: None,
         live: false,
     };
     Ok((opened, request))

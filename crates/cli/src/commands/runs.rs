@@ -1,5 +1,6 @@
 //! `assay runs`, `assay tag`, `assay rm`: the runs of the store, what is added to them, and their end.
 
+use std::collections::HashSet;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use block::Price;
@@ -7,7 +8,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
 use lab::Environment;
 use lab::gate::Baseline;
-use store::{Filter, Run, RunNote, RunTag, Store};
+use store::{Filter, Run, RunNote, RunTag, Sharding, Store, Uuid};
 
 use super::history::Which;
 use crate::failure::Failure;
@@ -70,7 +71,7 @@ pub fn list(store: &Store, arguments: &Runs) -> Result<(), Failure> {
     let filter = arguments.filter.clone().unwrap_or_default();
     let mut runs = match arguments.filter {
         Some(_) => store.wanted(&filter, 0, i64::MAX.unsigned_abs())?,
-        None => store.runs()?,
+        None => listed(store)?,
     };
     runs.sort_by_key(|run| run.id);
     if arguments.format == Format::Json {
@@ -84,6 +85,15 @@ pub fn list(store: &Store, arguments: &Runs) -> Result<(), Failure> {
         ),
         (false, _) => say(&format!("{}\n", table(&runs).trim_fmt())),
     }
+}
+
+/// All runs but the shards of one that is listed itself.
+fn listed(store: &Store) -> Result<Vec<Run>, Failure> {
+    let mut runs = store.runs()?;
+    let whole = |run: &Run| matches!(run.sharding, Some(Sharding::Whole { .. })).then_some(run.uuid);
+    let wholes: HashSet<Uuid> = runs.iter().filter_map(whole).collect();
+    runs.retain(|run| !matches!(run.sharding, Some(Sharding::Shard { of, .. }) if wholes.contains(&of)));
+    Ok(runs)
 }
 
 /// The runs as a table. Hosts are named where there are several, tags where there are any.
@@ -101,6 +111,10 @@ fn table(runs: &[Run]) -> Table {
         .set_header(head.chain(more).chain(["state"]));
     for (run, host) in runs.iter().zip(hosts) {
         let plan = if run.quick { format!("{} (quick)", run.plan) } else { run.plan.clone() };
+        let plan = match run.sharding {
+            Some(Sharding::Shard { shard, .. }) => format!("{plan}, shard {shard}"),
+            _ => plan,
+        };
         let tags: Vec<&str> = run.annotations.tags.iter().map(RunTag::as_str).collect();
         let first = [run.id.to_string(), report::date(run.started_ms), line(&plan), line(&run.target)];
         let more = has_hosts.then(|| line(&host)).into_iter().chain(has_tags.then(|| tags.join(" ")));

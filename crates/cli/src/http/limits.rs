@@ -17,6 +17,8 @@ pub struct Limits {
     pub arrival: Duration,
     /// How long an answer may take to be taken.
     pub departure: Duration,
+    /// Whether something may be sent.
+    pub takes: bool,
 }
 
 /// The connections that are open.
@@ -111,6 +113,11 @@ impl Place {
         self.with(|open| (open.phase, open.since) = (phase, Instant::now()));
     }
 
+    /// Whether something may be sent.
+    pub fn takes(&self) -> bool {
+        self.connections.limits.takes
+    }
+
     /// Whether it is one too many.
     pub fn is_refused(&self) -> bool {
         self.with(|open| open.phase == Phase::Refused).unwrap_or_default()
@@ -160,7 +167,8 @@ mod tests {
 
     #[test]
     fn as_many_as_are_answered_are_told_to_come_back_and_no_more() {
-        let limits = Limits { most: 2, arrival: Duration::from_secs(1), departure: Duration::from_secs(2) };
+        let limits =
+            Limits { most: 2, arrival: Duration::from_secs(1), departure: Duration::from_secs(2), takes: false };
         let connections = Connections::new(limits);
         let working: Vec<Place> = (0..2).map(|_| connections.admit().unwrap()).collect();
         working.iter().for_each(|place| place.is(Phase::Working));

@@ -14,9 +14,11 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use tokio::net::TcpStream;
+use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
+use super::body::RequestBody;
 use super::connection::Connection;
 use super::limits::{Connections, Limits, Phase, Place};
 use super::{HttpRequest, HttpResponse, Trouble};
@@ -91,7 +93,7 @@ async fn converse<A>(stream: TcpStream, place: Arc<Place>, answer: Arc<A>)
 where
     A: Fn(Result<&HttpRequest, Trouble>) -> HttpResponse + Send + Sync + 'static,
 {
-    let asked = Arc::clone(&place);
+    let (asked, takes) = (Arc::clone(&place), place.takes());
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let (place, answer) = (Arc::clone(&asked), Arc::clone(&answer));
         async move {
@@ -100,7 +102,9 @@ where
             }
             place.is(Phase::Working);
             let (held, made) = (Arc::clone(&place), Arc::clone(&answer));
-            let request = HttpRequest::of(request.into_parts().0);
+            let (head, body) = request.into_parts();
+            let body = takes.then(|| RequestBody::new(body, Handle::current()));
+            let request = HttpRequest::of(head, body);
             let make = move || {
                 // Whoever hangs up meanwhile leaves room only when the work is done.
                 let _held = held;
@@ -148,7 +152,8 @@ mod tests {
     use super::super::PLAIN;
     use super::*;
 
-    const LIMITS: Limits = Limits { most: 1, arrival: Duration::from_secs(60), departure: Duration::from_secs(60) };
+    const LIMITS: Limits =
+        Limits { most: 1, arrival: Duration::from_secs(60), departure: Duration::from_secs(60), takes: false };
 
     /// A server with these limits whose answers wait until they are allowed, one by one: where it is, what tells that one is
     /// being made, and what allows it.

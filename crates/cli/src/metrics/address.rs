@@ -8,7 +8,8 @@ use crate::http::{self, HttpRequest, HttpResponse, Limits, PLAIN, Trouble};
 use crate::terminal::notice;
 
 /// Whoever asks may take so long to do so, and to take the answer. Prometheus asks once in some seconds.
-const LIMITS: Limits = Limits { most: 16, arrival: Duration::from_secs(2), departure: Duration::from_secs(2) };
+const LIMITS: Limits =
+    Limits { most: 16, arrival: Duration::from_secs(2), departure: Duration::from_secs(2), takes: false };
 /// The type of the figures. Source: OpenMetrics 1.0.
 const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 

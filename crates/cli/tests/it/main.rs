@@ -22,6 +22,7 @@ mod fio_line;
 mod fio_logs;
 mod fio_plot;
 mod first_steps;
+mod fleet;
 mod forecast;
 mod gate;
 mod guest_drives;

@@ -85,7 +85,9 @@ impl Session<'_> {
         let mut wanted: Vec<String> = Vec::new();
         for index in steps {
             let Some(measure) = self.sampled(index) else { continue };
-            for point in measure.points().filter(|point| !self.missing(index, point, measure).is_empty()) {
+            let ours =
+                measure.points().enumerate().filter(|(at, _)| self.portion.has(index, *at)).map(|(_, point)| point);
+            for point in ours.filter(|point| !self.missing(index, point, measure).is_empty()) {
                 let changes = point[0].changes();
                 if !changes.is_empty() && !wanted.contains(&changes) {
                     wanted.push(changes);
@@ -182,14 +184,15 @@ impl Session<'_> {
         let mut tasks = Vec::new();
         for index in steps {
             let Some(measure) = self.sampled(index) else { continue };
-            for cells in measure.points().filter(|point| point[0].changes() == lineage.changes) {
+            for (at, cells) in measure.points().enumerate().filter(|(_, point)| point[0].changes() == lineage.changes) {
                 let name = &self.plan.steps[index].name;
                 if let Some(found) = cells.iter().find_map(|cell| cell.workload.unfit(block)) {
                     let finding = unaligned(found, block);
                     cells.iter().try_for_each(|cell| self.note(Some(name), Some(&cell.key()), &finding))?;
                     continue;
                 }
-                let repeats = self.missing(index, cells, measure);
+                let is_ours = self.portion.has(index, at);
+                let repeats = if is_ours { self.missing(index, cells, measure) } else { Vec::new() };
                 if repeats.is_empty() {
                     self.watch.advance(lineage.place.sample_weight(cells, measure.repeats.least() as usize));
                 } else {

@@ -16,12 +16,12 @@ impl Session<'_> {
     /// The goes of a point are spread over the step: each point has its first before any has its second, so that what
     /// changes on the machine with time tells on all of them alike. What a target does not have, or a program refuses, at
     /// one point, another may do without: that is a finding, unless nothing comes of any point.
-    pub(super) fn trials(&self, step: &Step, trials: &Trials, subject: &mut dyn Subject) -> Result<(), LabError> {
+    pub(super) fn trials(&self, index: usize, trials: &Trials, subject: &mut dyn Subject) -> Result<(), LabError> {
+        let step = &self.plan.steps[index];
         let mut kept = self.have.iter().any(|(name, ..)| *name == step.name);
         let (mut refused, mut latest) = (None, None);
-        for (repeat, point) in
-            (0..trials.repeats).flat_map(|repeat| trials.points.iter().map(move |point| (repeat, point)))
-        {
+        let points = || trials.points.iter().enumerate().filter(|(at, _)| self.portion.has(index, *at));
+        for (repeat, point) in (0..trials.repeats).flat_map(|repeat| points().map(move |(_, point)| (repeat, point))) {
             let key = point.key();
             if !self.have.contains(&(step.name.clone(), key.clone(), repeat)) {
                 let since = Clocks::now();

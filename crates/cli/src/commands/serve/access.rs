@@ -48,8 +48,9 @@ fn made_up() -> String {
 
 impl Access {
     /// Access at this address: to all on loopback unless a token was given, elsewhere by a token alone.
-    pub fn on(address: SocketAddr, given: Option<String>) -> Self {
-        let token = given.or_else(|| (!address.ip().is_loopback()).then(made_up));
+    /// By a token also where runs are taken.
+    pub fn on(address: SocketAddr, given: Option<String>, takes_runs: bool) -> Self {
+        let token = given.or_else(|| (takes_runs || !address.ip().is_loopback()).then(made_up));
         Self { token, cookie: format!("assay-{}", address.port()) }
     }
 
@@ -59,12 +60,19 @@ impl Access {
         format!("http://{address}/{token}")
     }
 
+    /// Whether a request brings the token in its head. A cookie, which a browser sends of itself, does not count for what changes
+    /// the store.
+    pub fn is_sender(&self, request: &HttpRequest) -> bool {
+        let bearer = request.header(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+        let token = self.token.as_ref().zip(bearer);
+        token.is_some_and(|(token, given)| bool::from(given.as_bytes().ct_eq(token.as_bytes())))
+    }
+
     /// What to answer instead of what was asked; none for whoever may have it.
     pub fn refusal(&self, request: &HttpRequest) -> Option<HttpResponse> {
         let Some(token) = &self.token else { return foreign(request) };
         let is_it = |given: &str| bool::from(given.as_bytes().ct_eq(token.as_bytes()));
-        let bearer = request.header(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-        if bearer.is_some_and(is_it) || request.cookie(&self.cookie).is_some_and(is_it) {
+        if self.is_sender(request) || request.cookie(&self.cookie).is_some_and(is_it) {
             return None;
         }
         match request.parameter("token") {
@@ -104,8 +112,9 @@ mod tests {
     #[test]
     fn a_token_is_made_up_where_strangers_can_reach_the_server() {
         let at = |text: &str| text.parse::<SocketAddr>().unwrap();
-        assert_eq!(Access::on(at("127.0.0.1:1"), None).token, None);
-        let [one, other] = [(), ()].map(|()| Access::on(at("0.0.0.0:1"), None).token.unwrap());
+        assert_eq!(Access::on(at("127.0.0.1:1"), None, false).token, None);
+        assert!(Access::on(at("127.0.0.1:1"), None, true).token.is_some());
+        let [one, other] = [(), ()].map(|()| Access::on(at("0.0.0.0:1"), None, false).token.unwrap());
         assert!(token(&one).is_ok() && one.len() == 32 && one != other, "{one} {other}");
         assert!(token("short").is_err_and(|words| words.contains("16")));
         assert!(token("with spaces and; more").is_err());

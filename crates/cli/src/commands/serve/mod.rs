@@ -1,5 +1,6 @@
 //! `assay serve`: the store as pages for a browser.
 
+mod accept;
 mod access;
 mod catalog;
 mod compare;
@@ -10,11 +11,12 @@ mod live;
 mod refusal;
 mod routes;
 mod run;
+pub mod secret;
 mod server;
 mod site;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use host::program;
@@ -29,7 +31,8 @@ const PORT: u16 = 7878;
 
 const AFTER_HELP: &str = "Whoever can reach the address can read every run. On loopback that is this machine; any \
 other address needs a token, which is generated and printed with the address unless --token gives one. Nothing in the \
-store can be changed from a browser. Ctrl-C ends the server.";
+store can be changed from a browser. With --accept, whoever has the token can also add runs (assay push), on loopback too. Connections \
+are not encrypted: across a network put an ssh tunnel or a proxy with TLS in front. Ctrl-C ends the server.";
 
 /// What was asked of `assay serve`.
 #[derive(Clone, Debug, clap::Args)]
@@ -42,6 +45,14 @@ pub struct Arguments {
     /// Access token for browsers, at least 16 characters
     #[arg(long, value_parser = access::token)]
     token: Option<String>,
+
+    /// Take runs that other machines push (assay push); they need the token
+    #[arg(long, conflicts_with = "token")]
+    accept: bool,
+
+    /// Read the access token from this file, which the command line does not show to other users
+    #[arg(long, value_name = "FILE", conflicts_with = "token")]
+    token_file: Option<PathBuf>,
 
     /// Open the first page in the browser
     #[arg(long)]
@@ -63,6 +74,14 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 pub fn run(store: &Path, arguments: &Arguments) -> Result<(), Failure> {
     // A file that is no store is told at once, not to whoever asks for a page.
     drop(Store::open_to_read(store)?);
+    let token = match &arguments.token {
+        Some(token) => Some(token.clone()),
+        None => secret::read(arguments.token_file.as_deref())?,
+    };
+    if arguments.accept {
+        // It is made, or brought up to date, before the first run comes.
+        drop(Store::open(store)?);
+    }
     let listener = TcpListener::bind(arguments.listen).map_err(|error| {
         Failure::usage(format!(
             "cannot listen on {}: {error}; give another address or port with --listen, such as 127.0.0.1:0 for a free port",
@@ -70,7 +89,7 @@ pub fn run(store: &Path, arguments: &Arguments) -> Result<(), Failure> {
         ))
     })?;
     let address = listener.local_addr().map_err(Failure::failed)?;
-    let access = Access::on(address, arguments.token.clone());
+    let access = Access::on(address, token, arguments.accept);
     let link = access.link(address);
     say(&format!("{link}\n"))?;
     let file = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
@@ -78,8 +97,16 @@ pub fn run(store: &Path, arguments: &Arguments) -> Result<(), Failure> {
     if arguments.open {
         open(&link);
     }
-    server::serve(&listener, Site { store: file, access, plans: live::Plans::default() })
-        .map_err(|error| Failure::failed(format!("the server ended: {error}")))
+    server::serve(
+        &listener,
+        Site {
+            store: file,
+            access,
+            plans: live::Plans::default(),
+            accepts: arguments.accept.then(accept::Turn::default),
+        },
+    )
+    .map_err(|error| Failure::failed(format!("the server ended: {error}")))
 }
 
 /// Asks the desktop for a browser.

@@ -21,6 +21,12 @@ pub enum Refusal {
     Compare(CompareError),
     /// What was asked makes no sense; what would.
     Asked(String),
+    /// Only who brings the token in the head may send something.
+    NoSender,
+    /// More was sent than is taken.
+    Long(String),
+    /// It may be done another time.
+    Busy(String),
 }
 
 impl From<StoreError> for Refusal {
@@ -54,6 +60,9 @@ impl Refusal {
             Self::Store(error) => (500, "The store cannot be read", sentence(error)),
             Self::Lab(error) => (500, "This run cannot be read", sentence(error)),
             Self::Compare(error) => (400, "The runs cannot be compared", sentence(error)),
+            Self::NoSender => (401, "No token", super::access::REFUSED.to_owned()),
+            Self::Long(words) => (413, "Too long", words),
+            Self::Busy(words) => (503, "Not now", words),
             Self::Asked(words) => (400, "This cannot be shown", words),
         }
     }

@@ -4,7 +4,7 @@ use store::Store;
 
 use super::refusal::{Refusal, number};
 use super::site::Site;
-use super::{access, catalog, compare, drive, fleet, list, live, run};
+use super::{accept, access, catalog, compare, drive, fleet, list, live, run};
 use crate::http::{HttpRequest, HttpResponse, JSON};
 
 pub fn answer(site: &Site, request: &HttpRequest) -> HttpResponse {
@@ -13,6 +13,15 @@ pub fn answer(site: &Site, request: &HttpRequest) -> HttpResponse {
     let is_api = request.path().starts_with("/api/");
     if let Some(refusal) = refusal {
         return if is_api { refusal.for_programs(access::REFUSED) } else { refusal };
+    }
+    if request.is_post() {
+        let sent = site.accepts.as_ref().filter(|_| site.access.is_sender(request));
+        let taken = sent.ok_or(Refusal::NoSender).and_then(|turn| match request.path() {
+            "/api/push" => accept::push(site, turn, request),
+            "/api/push/wanted" => accept::wanted(site, request),
+            _ => Err(Refusal::NoSuchPage),
+        });
+        return taken.unwrap_or_else(Refusal::json);
     }
     page(site, request).unwrap_or_else(|refusal| if is_api { refusal.json() } else { refusal.into() })
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::accept::Turn;
 use super::access::Access;
 use super::live::Plans;
 
@@ -14,4 +15,6 @@ pub struct Site {
     pub access: Access,
     /// The plans of the runs that are watched, each read once.
     pub plans: Plans,
+    /// Whose turn it is to push runs; none where none are taken.
+    pub accepts: Option<Turn>,
 }

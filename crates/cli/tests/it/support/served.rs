@@ -68,9 +68,14 @@ impl Served {
     pub fn raw(&self, request: &str) -> Answer {
         let mut stream = self.connect();
         stream.write_all(request.as_bytes()).unwrap();
+        self.answer(stream)
+    }
+
+    /// What comes of what was sent.
+    pub fn answer(&self, mut stream: TcpStream) -> Answer {
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer to {request}: {text}"));
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text}"));
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         Answer { status, head: head.to_owned(), body: body.to_owned() }
     }
