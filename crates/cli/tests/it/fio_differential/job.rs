@@ -108,6 +108,11 @@ pub const DETAILS: &[&str] = &[
     "rw=randwrite bs=16k size=100k percentage_random=50 blockalign=8k",
     "rw=rw bs=12k size=10k filesize=100k",
     "rw=rw bs=512 size=64k loops=2 rate_iops=3000,",
+    "rw=rw:4k bs=,8k size=50k rwmixread=100 ioengine=libaio iodepth=16",
+    "rw=randread bs=4k size=64k io_size=300k loops=3 norandommap=1",
+    "rw=randread bs=4k size=64k io_size=300k loops=3 norandommap=1 ioengine=libaio",
+    "rw=randwrite bs=4k size=64k io_size=300k loops=3 norandommap=1 ioengine=libaio",
+    "rw=randread bs=12k size=100% io_size=1036k norandommap=1 filename=f",
 ];
 
 impl JobText {

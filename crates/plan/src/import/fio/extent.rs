@@ -86,11 +86,12 @@ impl Extent {
         let rest = self.whole.map(|whole| Bytes::new(whole.get().saturating_sub(begin.get())));
         match self.size {
             Some(FioAmount::Bytes(size)) => Some(size),
-            Some(FioAmount::Percent(percent)) => {
+            // As in fio, all of a file is not rounded.
+            Some(FioAmount::Percent(percent)) if percent < 100 => {
                 let part = self.whole.map_or(Bytes::ZERO, |whole| share(whole, percent));
                 Some(part.min(rest.unwrap_or_default()).round_down(self.least))
             }
-            None => rest,
+            Some(FioAmount::Percent(_)) | None => rest,
         }
     }
 
@@ -115,9 +116,10 @@ impl ImportedJob {
         let range = extent.range(begin);
         self.length = range.filter(|_| extent.size.is_some() || extent.asked.is_some());
         let passes = range.map(|range| {
-            let (_, asked) = extent.asked(range);
+            let (limit, asked) = extent.asked(range);
             Passes::of(&self.workload, range, extent.whole.max(extent.reach)).asking(
                 asked,
+                limit,
                 &self.workload,
                 self.queues(),
             )

@@ -79,18 +79,20 @@ impl Passes {
         Self { reached: whole_pass, odd, ..plain }
     }
 
-    /// The same where each asks for no more than this. Only with an engine that `queues` does fio end a pass by it.
-    pub(super) fn asking(self, asked: Bytes, workload: &Workload, queues: bool) -> Self {
+    /// The same where each asks for no more than this. Only with an engine that `queues` does fio end a pass by it; and where
+    /// places may repeat, only then does a pass end at all before the `limit` of all, or a write's before what that is for one.
+    pub(super) fn asking(self, asked: Bytes, limit: Option<Bytes>, workload: &Workload, queues: bool) -> Self {
         let asked = asked.min(self.length);
+        if workload.pattern.is_random() && !workload.no_repeat && workload.random_percent == 100 {
+            let longer = limit.filter(|_| workload.pattern.changes_data()).unwrap_or_default().round_up(self.unit);
+            return Self { asked, pass: if queues { self.pass.max(longer) } else { BYTES_MAX }, ..self };
+        }
         let (pass, is_whole) = (self.pass.min(asked.round_up(self.unit)), asked == self.length);
-        if !queues || (is_whole && workload.pattern != Pattern::ReadWrite) {
+        if !queues || self.odd == Some(OddOrder::Drawn) || (is_whole && workload.pattern != Pattern::ReadWrite) {
             return Self { asked, ..self };
         }
         if workload.pattern.is_random() || workload.pattern.is_mixed() {
             return Self { asked, odd: Some(OddOrder::Cut), ..self };
-        }
-        if self.odd == Some(OddOrder::Drawn) {
-            return Self { asked, ..self };
         }
         let requests = pass.get() / self.unit.get();
         let gaps = workload.skip.get().saturating_mul(requests.saturating_sub(1));
