@@ -60,7 +60,8 @@ pub fn measure_cell<'py>(
     key: String,
     scratch: PathBuf,
 ) -> PyResult<(Bound<'py, PyDict>, Vec<String>, bool)> {
-    let asked = Asked::new(target, changes, fields, until, seed, key).map_err(|failure| crate::error::raised(py, &failure))?;
+    let asked =
+        Asked::new(target, changes, fields, until, seed, key).map_err(|failure| crate::error::raised(py, &failure))?;
     let measured = move |host: &Host| threads(1)?.install(|| asked.measured(&scratch, host));
     let (found, doubts, is_made) = supervised(py, None, measured)?;
     let all = PyDict::new(py);
@@ -153,9 +154,10 @@ impl Asked {
         let plan = self.plan()?;
         let site = lab::plan::Site::ANY;
         let works: Vec<_> = plan.steps.iter().map(|step| step.work(&site)).collect();
-        let reads = works.iter().flat_map(|work| work.runs()).any(|cell| {
-            !cell.workload.pattern.changes_data() || cell.workload.pattern.is_mixed()
-        });
+        let reads = works
+            .iter()
+            .flat_map(|work| work.runs())
+            .any(|cell| !cell.workload.pattern.changes_data() || cell.workload.pattern.is_mixed());
         let new = Simulated::new(self.preset.clone()).stop_when(host.stop.clone());
         let (mut drive, is_made) = match self.preparation(reads) {
             None => (new, false),
@@ -222,7 +224,8 @@ impl Asked {
         let progress = lab::Progress::of(plan, lab::Course::default());
         let tracker = Tracker::new(&progress, vec![host.show]);
         let seed = self.seed.split("state");
-        let done = Session::of(record, &checked, seed, &tracker).and_then(|session| session.carry_out(&mut drive, false));
+        let done =
+            Session::of(record, &checked, seed, &tracker).and_then(|session| session.carry_out(&mut drive, false));
         done.map_err(told)?;
         Ok(drive.into_state())
     }

@@ -74,7 +74,10 @@ impl Drive {
             return Ok(now);
         }
         let (now, reached) = (now.as_nanos(), self.reached.as_nanos());
-        Err(refused(py, format!("{now} ns is before {reached} ns, which the drive has reached; time does not run backwards")))
+        Err(refused(
+            py,
+            format!("{now} ns is before {reached} ns, which the drive has reached; time does not run backwards"),
+        ))
     }
 
     /// The request, if it is one that the drive can be given.
@@ -91,11 +94,16 @@ impl Drive {
         if sectors == 0 || !lba.is_multiple_of(block) || !u64::from(sectors).is_multiple_of(block) {
             return Err(refused(
                 py,
-                format!("{sectors} sectors from sector {lba} are no whole blocks; give multiples of {block} sectors, at least {block}"),
+                format!(
+                    "{sectors} sectors from sector {lba} are no whole blocks; give multiples of {block} sectors, at least {block}"
+                ),
             ));
         }
         if lba.checked_add(u64::from(sectors)).is_none_or(|last| last > end) {
-            return Err(refused(py, format!("{sectors} sectors from sector {lba} end beyond the drive's {end} sectors")));
+            return Err(refused(
+                py,
+                format!("{sectors} sectors from sector {lba} end beyond the drive's {end} sectors"),
+            ));
         }
         Ok(Request::new(op, Lba::new(lba), sectors))
     }
@@ -173,7 +181,10 @@ impl Drive {
             return Err(refused(py, format!("entropy is {entropy} %; give 0 to 100")));
         }
         if !self.in_flight.insert(tag) {
-            return Err(refused(py, format!("a request with the tag {tag} is in flight; give another, or take its answer")));
+            return Err(refused(
+                py,
+                format!("a request with the tag {tag} is in flight; give another, or take its answer"),
+            ));
         }
         self.reached = now;
         self.shielded(py, |device| device.submit(now, Tag(tag), Request { durable: fua, entropy, ..request }))
@@ -314,7 +325,9 @@ impl Drive {
     fn at_rest(&self, py: Python<'_>, what: &str) -> PyResult<()> {
         match self.in_flight.len() {
             0 => Ok(()),
-            count => Err(refused(py, format!("{count} requests are in flight; complete them before the drive is {what}"))),
+            count => {
+                Err(refused(py, format!("{count} requests are in flight; complete them before the drive is {what}")))
+            }
         }
     }
 }

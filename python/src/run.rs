@@ -36,7 +36,8 @@ pub fn run(
 ) -> PyResult<Measurement> {
     let words = embedded::words("run", &options(Some(keywords))?, target).map_err(|failure| raised(py, &failure))?;
     let direct = !words.iter().any(|word| word == "--direct=0");
-    let outcome = supervised(py, progress.as_ref(), move |host| pool()?.install(|| embedded::run(&words, &store, host)))?;
+    let outcome =
+        supervised(py, progress.as_ref(), move |host| pool()?.install(|| embedded::run(&words, &store, host)))?;
     measured(py, outcome, direct)
 }
 
@@ -52,7 +53,8 @@ pub fn review(
 ) -> PyResult<Run> {
     let words = embedded::words("review", &options(Some(keywords))?, target).map_err(|failure| raised(py, &failure))?;
     let path = store.clone();
-    let outcome = supervised(py, progress.as_ref(), move |host| pool()?.install(|| embedded::review(&words, &path, host)))?;
+    let outcome =
+        supervised(py, progress.as_ref(), move |host| pool()?.install(|| embedded::review(&words, &path, host)))?;
     Ok(Run::of(outcome, store))
 }
 

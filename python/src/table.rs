@@ -49,10 +49,9 @@ impl From<&serde_json::Value> for CellValue {
     fn from(value: &serde_json::Value) -> Self {
         match value {
             serde_json::Value::Bool(truth) => Self::Truth(*truth),
-            serde_json::Value::Number(number) => number.as_i64().map_or_else(
-                || number.as_f64().map_or(Self::None, Self::Real),
-                Self::Whole,
-            ),
+            serde_json::Value::Number(number) => {
+                number.as_i64().map_or_else(|| number.as_f64().map_or(Self::None, Self::Real), Self::Whole)
+            }
             serde_json::Value::String(text) => Self::Text(text.clone()),
             _ => Self::None,
         }
@@ -184,9 +183,9 @@ fn row(row: &Bound<'_, PyDict>) -> PyResult<Row> {
         Ok::<_, PyErr>(match value {
             value if value.is_none() => CellValue::None,
             value if value.is_instance_of::<PyBool>() => CellValue::Truth(value.extract()?),
-            value if value.is_instance_of::<PyInt>() => {
-                value.extract().map_or_else(|_| Ok::<_, PyErr>(CellValue::Real(value.extract()?)), |n| Ok(CellValue::Whole(n)))?
-            }
+            value if value.is_instance_of::<PyInt>() => value
+                .extract()
+                .map_or_else(|_| Ok::<_, PyErr>(CellValue::Real(value.extract()?)), |n| Ok(CellValue::Whole(n)))?,
             value if value.is_instance_of::<PyFloat>() => CellValue::Real(value.extract()?),
             value if value.is_instance_of::<PyString>() => CellValue::Text(value.extract()?),
             value => CellValue::Text(value.str()?.extract()?),

@@ -84,7 +84,7 @@ pub fn run(output: &Path, arguments: &Arguments) -> Result<(), Failure> {
                 Err(error) if is_of(&error, output) => return Err(error.into()),
                 Err(error) => {
                     tally.refused += 1;
-                    complain(&format!("run {run} of {}: {error}", line(&from.path().display().to_string())));
+                    complain(format!("run {run} of {}: {error}", line(&from.path().display().to_string())));
                 }
             }
         }

@@ -122,7 +122,7 @@ impl Push<'_> {
                 Ok(digest) => offers.push(Offer { uuid: run.uuid, digest }),
                 Err(error) => {
                     tally.refused += 1;
-                    complain(&format!("run {id}: {error}"));
+                    complain(format!("run {id}: {error}"));
                     continue;
                 }
             }
@@ -151,7 +151,7 @@ impl Push<'_> {
                     Ok(_) | Err(StoreError::ShardsFirst { .. }) => {}
                     Err(error) => {
                         tally.refused += 1;
-                        complain(&format!("run {id}: {error}"));
+                        complain(format!("run {id}: {error}"));
                     }
                 }
                 if length(&path) > PIECE_BYTES {
@@ -170,7 +170,7 @@ impl Push<'_> {
                     TakenOutcome::Known { .. } => tally.known += 1,
                     TakenOutcome::Refused { error } => {
                         tally.refused += 1;
-                        complain(&format!("the server refuses run {}: {}", run.uuid, line(&error)));
+                        complain(format!("the server refuses run {}: {}", run.uuid, line(&error)));
                     }
                 }
             }

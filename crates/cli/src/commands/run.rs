@@ -164,8 +164,9 @@ fn measure(arguments: &Arguments, store: Store) -> Result<Printed, Failure> {
     recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
     let name = arguments.name.as_deref().unwrap_or("run");
     let outcome = record.recall();
-    let document =
-        |outcome: &Outcome| document(arguments.format, name, Some(arguments.target()), arguments.real.is_direct(), outcome);
+    let document = |outcome: &Outcome| {
+        document(arguments.format, name, Some(arguments.target()), arguments.real.is_direct(), outcome)
+    };
     let Err(broken) = done else {
         let outcome = outcome?;
         return Ok((document(&outcome)?, judge(&outcome)));
