@@ -219,6 +219,8 @@ impl Asked {
             commit: String::new(),
             environment: "{}".to_owned(),
             annotations: Annotations::default(),
+            group: None,
+            shard: None,
         };
         let record = RunRecord::begin(&store, &run, &[])?;
         let progress = lab::Progress::of(plan, lab::Course::default());

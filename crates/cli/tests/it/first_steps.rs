@@ -132,7 +132,9 @@ fn run(place: &Place, example: &str) -> Said {
         connection.execute("UPDATE run SET state = 'failed' WHERE id = 2", []).unwrap();
     }
     if example.starts_with("assay merge ") {
-        ["a.sqlite", "b.sqlite"].map(|name| std::fs::copy(place.store(), place.path(name)).unwrap());
+        for name in ["a.sqlite", "b.sqlite"] {
+            std::fs::copy(place.store(), place.path(name)).unwrap();
+        }
     }
     if example.contains("--baseline") {
         place.succeeds(&["baseline", "set", "main", "last"]);

@@ -68,8 +68,11 @@ sweep."drive.nand.read" = ["50us", "100us"]
 sweep.iodepth = [1, 8]
 "#;
 
-/// What the first listed run of a store has, by step, cell and repeat, and how far it has come.
-fn figures(place: &Place, store: &str) -> (RunState, BTreeMap<(String, String, u32), Measurement>, Vec<String>) {
+/// How far a run came, what it measured by step, cell and repeat, and its findings.
+type Figures = (RunState, BTreeMap<(String, String, u32), Measurement>, Vec<String>);
+
+/// What the only listed run of a store has.
+fn figures(place: &Place, store: &str) -> Figures {
     let store = Store::open_to_read(&place.path(store)).unwrap();
     let listed = store.listed(&Filter::default(), 0, 9).unwrap();
     assert_eq!(listed.len(), 1, "{listed:?}");
