@@ -16,9 +16,10 @@ const TEXT: &str = "(plan || ' ' || target || ' ' || target_identity)";
 const JOINED: &str = "id IN (SELECT part.id FROM run AS part WHERE part.whole IS NOT NULL AND EXISTS \
                       (SELECT 1 FROM run AS joined WHERE joined.uuid = part.whole AND joined.shards IS NOT NULL))";
 
-/// The serial number of a run's device; what a stranger's file has in place of JSON has none.
-const SERIAL: &str =
-    "CASE WHEN json_valid(environment) THEN nullif(CAST(json_extract(environment, '$.device.serial') AS TEXT), '') END";
+/// The serial number of the drive that a run was on. A file is no drive: what holds it holds others too. What a stranger's file has
+/// in place of JSON has none.
+const SERIAL: &str = "CASE WHEN json_valid(environment) AND json_extract(environment, '$.file_system') IS NULL \
+    THEN nullif(CAST(json_extract(environment, '$.device.serial') AS TEXT), '') END";
 
 /// What tells drives apart that have no serial number. The first specimen of a simulated drive has two names.
 const MODEL: &str = "CASE WHEN target LIKE 'sim:%#1' THEN substr(target, 1, length(target) - 2) ELSE target END";
@@ -139,8 +140,8 @@ impl Store {
         })
     }
 
-    /// The drives of the wanted runs, that of the latest run first: `most` of them. All specimens of a simulated drive are
-    /// drives; a file is the drive that holds it where that tells its serial number.
+    /// The drives of the wanted runs, that of the latest run first: `most` of them. Each specimen of a simulated drive
+    /// is a drive, and so is a file.
     ///
     /// # Errors
     /// If they cannot be read.

@@ -15,7 +15,7 @@ pub use contrast::{Compared, Contrast, ContrastSide, ContrastTest, Significance,
 pub use error::CompareError;
 use measurement::{Run, RunState};
 pub use pool::pooled;
-pub use ranking::{Family, RANKED_FROM, Ranked, RankedFigure, Ranking, key_figure};
+pub use ranking::{Family, RANKED_FROM, Ranked, RankedFigure, Ranking};
 pub(crate) use shared::places;
 use shared::{CellLocation, counterpart};
 pub use shared::{Unshared, Why};

@@ -152,13 +152,6 @@ fn ranked(wanted: &KeyPlace, outcomes: &[Outcome], keys: &[Vec<KeyPlace>], famil
     })
 }
 
-/// A key figure of a run; none where the run has no repeats of it.
-pub fn key_figure(outcome: &Outcome, key: &KeyPlace) -> Option<(Compared, ContrastSide)> {
-    let figure = Compared::by(key.metric);
-    let side = side(&figure, outcome, key)?;
-    Some((figure, side))
-}
-
 fn side(figure: &Compared, outcome: &Outcome, key: &KeyPlace) -> Option<ContrastSide> {
     let mut found = places(outcome).filter(|place| place.name == key.step && place.measured.key() == key.cell);
     found.next().and_then(|place| figure.side(place.measured))

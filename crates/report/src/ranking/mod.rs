@@ -3,7 +3,7 @@
 mod boxes;
 mod page;
 
-pub(crate) use page::{multiples, page};
+pub(crate) use page::page;
 use plan::compare::{Family, Ranked, RankedFigure, Ranking};
 use serde_json::{Value, json as object};
 use stats::five_numbers;

@@ -20,7 +20,9 @@ pub(crate) fn page(ranking: &Ranking, version: &str) -> Page {
         section #summary aria-labelledby="figures" {
             h2.hidden #figures { "Key figures" }
             p.verdict { (bound(&winners(ranking))) }
-            (multiples(ranking))
+            div.multiples { @for figure in &ranking.figures { (multiple(figure)) } }
+            p.trust { (bound(&method(ranking))) " Boxes reach from quartile to quartile with a bar at the median, lines from the \
+                least to the greatest repeat." }
         }
         section #runs { h2 { "Runs" } (runs(ranking)) }
     };
@@ -30,15 +32,6 @@ pub(crate) fn page(ranking: &Ranking, version: &str) -> Page {
         name: "ranking".to_owned(),
         heading,
         main,
-    }
-}
-
-/// All key figures, each with who gave what, and the rules.
-pub(crate) fn multiples(ranking: &Ranking) -> Markup {
-    html! {
-        div.multiples { @for figure in &ranking.figures { (multiple(figure)) } }
-        p.trust { (bound(&method(ranking))) " Boxes reach from quartile to quartile with a bar at the median, lines from the \
-            least to the greatest repeat." }
     }
 }
 

@@ -1,16 +1,13 @@
 //! One drive over all of its runs: its key figures from run to run, with the changes of firmware and program between them.
 
-use host::Environment;
 use maud::{Markup, html};
-use measurement::Run;
-use plan::Outcome;
-use plan::compare::{Compared, ContrastSide, key_figure};
+use plan::compare::ContrastSide;
+use plan::fleet::{FleetDrive, FleetReading};
 use serde_json::json;
 
 use super::frame::{SiteSection, plain};
 use super::list::runs as counted;
 use crate::conditions::date;
-use crate::key_places;
 use crate::number::{percent, spread, three};
 
 /// The drawing's own units: it is stretched to its place.
@@ -29,36 +26,13 @@ pub struct DriveHistory {
     /// All plans that it has complete runs of, with how many, and the address of the same page for each.
     pub plans: Vec<((String, bool), u64, String)>,
     /// Complete runs of that plan, the oldest first, as many of the latest as are shown.
-    pub shown: Vec<DriveRun>,
+    pub shown: Vec<FleetDrive>,
     /// All of its runs, whatever their plan and state.
     pub all: u64,
     /// The address of their list.
     pub list: String,
     /// How it is called where no run is shown.
     pub name: String,
-}
-
-/// A complete run of a drive.
-#[derive(Clone, Debug)]
-pub struct DriveRun {
-    run: Run,
-    firmware: Option<String>,
-    figures: Vec<(String, Compared, ContrastSide)>,
-}
-
-impl DriveRun {
-    /// What the history of a drive has of a run.
-    pub fn of(outcome: &Outcome) -> Self {
-        let place: Environment = serde_json::from_str(&outcome.run.environment).unwrap_or_default();
-        let simulated = outcome.drive.as_ref().map(|drive| drive.firmware.clone());
-        let figure =
-            |key: plan::compare::KeyPlace| key_figure(outcome, &key).map(|(figure, side)| (key.title, figure, side));
-        Self {
-            run: outcome.run.clone(),
-            firmware: place.device.and_then(|device| device.firmware).or(simulated).filter(|text| !text.is_empty()),
-            figures: key_places(outcome).into_iter().filter_map(figure).collect(),
-        }
-    }
 }
 
 /// What is other in a run than in the one before it.
@@ -71,8 +45,7 @@ struct Break<'h> {
 
 /// A key figure in every run that gives it.
 struct Track<'h> {
-    title: &'h str,
-    figure: &'h Compared,
+    reading: &'h FleetReading,
     values: Vec<(usize, &'h ContrastSide)>,
 }
 
@@ -81,7 +54,7 @@ impl DriveHistory {
         let mut breaks = Vec::new();
         for (place, pair) in self.shown.windows(2).enumerate() {
             let [before, after] = pair else { continue };
-            let firmware = [before, after].map(|run| run.firmware.as_deref().unwrap_or("unknown"));
+            let firmware = [before, after].map(|run| run.identity.firmware.as_deref().unwrap_or("unknown"));
             let version = [before, after].map(|run| run.run.version.as_str());
             let both = [("firmware", firmware), ("assay", version)].into_iter();
             let changes: Vec<_> = both
@@ -98,10 +71,10 @@ impl DriveHistory {
     fn tracks(&self) -> Vec<Track<'_>> {
         let mut tracks: Vec<Track> = Vec::new();
         for (place, run) in self.shown.iter().enumerate() {
-            for (title, figure, side) in &run.figures {
-                match tracks.iter_mut().find(|track| track.title == title) {
-                    Some(track) => track.values.push((place, side)),
-                    None => tracks.push(Track { title, figure, values: vec![(place, side)] }),
+            for reading in &run.readings {
+                match tracks.iter_mut().find(|track| track.reading.title == reading.title) {
+                    Some(track) => track.values.push((place, &reading.side)),
+                    None => tracks.push(Track { reading, values: vec![(place, &reading.side)] }),
                 }
             }
         }
@@ -115,7 +88,7 @@ impl DriveHistory {
 
 /// The page of a drive.
 pub fn drive(history: &DriveHistory, version: &str) -> String {
-    let firmware = history.shown.last().and_then(|last| last.firmware.as_deref());
+    let firmware = history.shown.last().and_then(|last| last.identity.firmware.as_deref());
     let heading = html! {
         p.kicker { "Drive" }
         h1 { (history.model()) }
@@ -191,9 +164,9 @@ fn card(track: &Track, breaks: &[Break], history: &DriveHistory) -> Markup {
         track.values.iter().map(|(place, side)| format!("{:.1},{}", x(*place), y(side.interval.mean))).collect();
     let said = format!(
         "{}: {} {} in the first of {} runs, {} in the last",
-        track.title,
+        track.reading.title,
         three(first.interval.mean),
-        track.figure.unit,
+        track.reading.unit,
         track.values.len(),
         three(last.interval.mean)
     );
@@ -213,7 +186,7 @@ fn card(track: &Track, breaks: &[Break], history: &DriveHistory) -> Markup {
                         line.spread x1=(x(*place)) x2=(x(*place)) y1=(y(high)) y2=(y(low)) {}
                         // A point is a line of no length with round ends, so that it stays round however it is stretched.
                         line.point x1=(x(*place)) x2=(x(*place)) y1=(y(side.interval.mean)) y2=(y(side.interval.mean)) {
-                            title { "run " (history.shown[*place].run.id) ", " (date(history.shown[*place].run.started_ms)) ": " (three(side.interval.mean)) " " (track.figure.unit) }
+                            title { "run " (history.shown[*place].run.id) ", " (date(history.shown[*place].run.started_ms)) ": " (three(side.interval.mean)) " " (track.reading.unit) }
                         }
                     }
                 }
@@ -226,12 +199,12 @@ fn card(track: &Track, breaks: &[Break], history: &DriveHistory) -> Markup {
 }
 
 fn head(track: &Track, last: &ContrastSide, change: Option<f64>) -> Markup {
-    let is_better = change.map(|change| (change > 0.0) == track.figure.more_is_better);
+    let is_better = change.map(|change| (change > 0.0) == track.reading.more_is_better);
     let sign = |change: f64| if change < 0.0 { "−" } else { "+" };
     html! {
-        p.panel-title { (track.title) }
+        p.panel-title { (track.reading.title) }
         p.latest {
-            b { (three(last.interval.mean)) " " (track.figure.unit) }
+            b { (three(last.interval.mean)) " " (track.reading.unit) }
             @if let Some(spread) = spread(&last.interval) { " " span.quiet { (spread) } }
             @if let Some(change) = change.filter(|change| change.is_finite() && change.abs() >= 0.0005) {
                 " " span class=(if is_better == Some(true) { "better" } else { "worse" }) { (sign(change)) (percent(change.abs())) " since the first" }
@@ -245,10 +218,10 @@ fn table(history: &DriveHistory) -> Markup {
         div.scroll role="region" tabindex="0" aria-label="Runs" { table {
             caption.hidden { "Runs, the latest first" }
             thead { tr { @for head in ["Run", "Started", "Target", "Firmware", "assay", "Tags"] { th scope="col" { (head) } } } }
-            tbody { @for DriveRun { run, firmware, .. } in history.shown.iter().rev() { tr {
+            tbody { @for FleetDrive { run, identity, .. } in history.shown.iter().rev() { tr {
                 th scope="row" { a href={ "/run/" (run.id) } { "run " (run.id) } }
                 td { (date(run.started_ms)) } td.long { code { (run.target) } }
-                td { (firmware.as_deref().unwrap_or("–")) } td { (run.version) }
+                td { (identity.firmware.as_deref().unwrap_or("–")) } td { (run.version) }
                 td { @for tag in &run.annotations.tags { (tag.as_str()) " " } }
             } } }
         } }
@@ -257,16 +230,16 @@ fn table(history: &DriveHistory) -> Markup {
 
 /// The same as one JSON document; ends with a line feed.
 pub fn drive_json(history: &DriveHistory) -> String {
-    let figure = |(title, figure, side): &(String, Compared, ContrastSide)| {
+    let figure = |FleetReading { title, unit, more_is_better, side }: &FleetReading| {
         json!({
-            "figure": title, "unit": figure.unit, "more_is_better": figure.more_is_better,
+            "figure": title, "unit": unit, "more_is_better": more_is_better,
             "mean": side.interval.mean, "half_width": side.interval.half_width,
         })
     };
-    let run = |one: &DriveRun| {
+    let run = |one: &FleetDrive| {
         json!({
             "run": one.run.id, "target": one.run.target, "timestamp_ms": one.run.started_ms, "assay": one.run.version,
-            "firmware": one.firmware, "figures": one.figures.iter().map(figure).collect::<Vec<_>>(),
+            "firmware": one.identity.firmware, "figures": one.readings.iter().map(figure).collect::<Vec<_>>(),
         })
     };
     let document = json!({

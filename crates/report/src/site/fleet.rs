@@ -2,17 +2,17 @@
 
 use maud::{Markup, html};
 use measurement::{Filter, KnownDrive};
-use plan::compare::Ranking;
 
 use super::frame::{Charts, SiteSection, framed};
 use super::list::runs as counted;
 use crate::conditions::date;
+use crate::fleet::FleetReport;
 use crate::number::{count, whole};
 use crate::page::Page;
 
 /// The drives of a store.
 #[derive(Clone, Debug)]
-pub struct Fleet {
+pub struct FleetPage {
     /// Which drives were asked for.
     pub filter: Filter,
     /// The drives, that of the latest run first.
@@ -21,8 +21,8 @@ pub struct Fleet {
     pub found: u64,
     /// The models of all drives, each with how many there are.
     pub models: Vec<(String, u64)>,
-    /// The key figures of the drives, each by its latest complete run of one plan; else why there are none.
-    pub figures: Result<Ranking, String>,
+    /// The drives held against each other, each by its latest run of one plan; else why they are not.
+    pub report: Result<FleetReport, String>,
 }
 
 /// The address of a drive's page.
@@ -35,29 +35,26 @@ pub fn drive_address(drive: &KnownDrive) -> String {
     format!("/drive?{query}")
 }
 
-/// The page of the drives.
-pub fn fleet(fleet: &Fleet, version: &str) -> String {
-    let heading = html! {
-        h1 { "Fleet" }
-        p.facts { span { (count(fleet.drives.len(), "drive")) @if fleet.found > fleet.drives.len() as u64 { " of " (whole(fleet.found)) } } }
+/// The page of the drives: those held against each other, and what else there is of each.
+pub fn fleet(fleet: &FleetPage, version: &str) -> String {
+    let report = fleet.report.as_ref().ok().map(|report| crate::fleet::page(report, version));
+    let found = html! { p.facts { span { (count(fleet.drives.len(), "drive")) @if fleet.found > fleet.drives.len() as u64 { " of " (whole(fleet.found)) } } } };
+    let (title, heading, figures) = match report {
+        Some(Page { title, heading, main, .. }) => (title, heading, main),
+        None => ("Fleet".to_owned(), html! { h1 { "Fleet" } (found) }, html! {}),
     };
     let main = html! {
         (choices(fleet))
         @if fleet.drives.is_empty() {
             section.trouble { p { "No drive matches. " a href="/fleet" { "All drives" } } }
         } @else {
-            section #drives { h2.hidden { "Drives" } (table(fleet)) }
-            section #figures {
-                h2 { "Key figures" }
-                @match &fleet.figures {
-                    Ok(ranking) => (crate::ranking::multiples(ranking)),
-                    Err(why) => p { (why) },
-                }
-            }
+            @if let Err(why) = &fleet.report { section.trouble { p { (why) } } }
+            (figures)
+            section #known { h2 { "All runs of each drive" } (table(fleet)) }
         }
     };
     let page = Page {
-        title: "Fleet – assay".to_owned(),
+        title: format!("{title} – assay"),
         version: version.to_owned(),
         name: "fleet".to_owned(),
         heading,
@@ -66,7 +63,7 @@ pub fn fleet(fleet: &Fleet, version: &str) -> String {
     framed(&page, SiteSection::Fleet, Charts::None)
 }
 
-fn choices(fleet: &Fleet) -> Markup {
+fn choices(fleet: &FleetPage) -> Markup {
     let text = |name: &str, label: &str, value: Option<&str>| {
         html! { div { label for=(name) { (label) } input id=(name) name=(name) value=(value.unwrap_or_default()); } }
     };
@@ -92,7 +89,7 @@ fn choices(fleet: &Fleet) -> Markup {
     }
 }
 
-fn table(fleet: &Fleet) -> Markup {
+fn table(fleet: &FleetPage) -> Markup {
     html! {
         div.scroll role="region" tabindex="0" aria-label="Drives" { table.drives {
             caption.hidden { "Drives, that of the latest run first" }

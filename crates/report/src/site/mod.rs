@@ -15,8 +15,8 @@ mod trouble;
 
 pub use asset::{Asset, asset};
 pub use catalog::{CatalogEntry, drives, plans};
-pub use drive::{DriveHistory, DriveRun, drive, drive_json};
-pub use fleet::{Fleet, drive_address, fleet};
+pub use drive::{DriveHistory, drive, drive_json};
+pub use fleet::{FleetPage, drive_address, fleet};
 pub use list::{List, list};
 pub use live::{LiveSnapshot, live, live_curve, live_state, live_step};
 use maud::{Markup, html};

@@ -156,7 +156,7 @@ fn rounds_without_a_rule_are_shown_and_not_judged() {
 #[test]
 fn a_run_that_was_cut_off_says_that_it_was_not_yet_steady() {
     let mut outcome = support::in_rounds();
-    outcome.run.state = RunState::Running;
+    outcome.run.state = RunState::Interrupted;
     for (step, rounds) in [(0, 5), (1, 3)] {
         for cell in &mut outcome.steps[step].points {
             let mut all: Vec<_> = cell.before.drain(..).chain(cell.repeats.drain(..)).take(rounds).collect();

@@ -264,10 +264,10 @@ fn points_without_an_order_are_held_against_the_best_of_them() {
 #[test]
 fn a_run_of_trials_that_was_cut_off_says_how_far_it_came() {
     let mut outcome = run(1, "/dev/sda", [130.0, 100.0]);
-    outcome.run.state = store::RunState::Running;
+    outcome.run.state = store::RunState::Interrupted;
     outcome.steps[0].points[1].repeats.clear();
     let page = report::html(&outcome);
-    assert!(page.contains("The run is incomplete: 1 of 2 points measured."));
+    assert!(page.contains("The run was interrupted: 1 of 2 points measured."));
 }
 
 /// Opens all that is folded, waits until it is drawn, and tells how many points each chart shows and what failed.

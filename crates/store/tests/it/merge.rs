@@ -243,10 +243,10 @@ fn shards_make_one_run_that_is_complete_when_all_are_there() {
         (run.state, cells, notes)
     };
     let (state, cells, notes) = whole("a");
-    assert_eq!((state, cells), (RunState::Running, vec!["iodepth=1".to_owned(), "iodepth=3".to_owned()]));
+    assert_eq!((state, cells), (RunState::Interrupted, vec!["iodepth=1".to_owned(), "iodepth=3".to_owned()]));
     assert!(notes[0].contains("shards 2, 4 of 4 are missing, shard 1 of 4 is not complete"), "{notes:?}");
     let (state, _, notes) = whole("b");
-    assert!(state == RunState::Running && notes[0].contains("shard 2 of 4 is missing"), "{notes:?}");
+    assert!(state == RunState::Interrupted && notes[0].contains("shard 2 of 4 is missing"), "{notes:?}");
     let (state, cells, notes) = whole("c");
     assert_eq!((state, cells.len()), (RunState::Complete, 4));
     assert_eq!(notes, ["the same in all"], "once");

@@ -1,7 +1,8 @@
 //! One drive over its runs.
 
 use lab::recall;
-use report::site::{self, DriveHistory, DriveRun};
+use report::fleet::FleetChecks;
+use report::site::{self, DriveHistory};
 use store::{Filter, Listed, RunState, Store};
 
 use super::refusal::Refusal;
@@ -72,12 +73,15 @@ fn history(store: &Store, request: &HttpRequest) -> Result<DriveHistory, Refusal
     let is_of_it = |run: &&Listed| plan.as_ref().is_some_and(|(plan, quick)| run.plan == *plan && run.quick == *quick);
     let mut ids: Vec<_> = complete().filter(is_of_it).map(|run| run.id).take(SHOWN_MAX).collect();
     ids.reverse();
-    let shown = ids.into_iter().map(|run| Ok(DriveRun::of(&recall(store, run)?)));
+    let shown = ids.into_iter().map(|run| Ok(report::fleet::drive(&recall(store, run)?, &FleetChecks::default())?));
+    let shown = shown.collect::<Result<Vec<_>, Refusal>>()?.into_iter();
+    // Runs on files that it holds are listed under its serial number too.
+    let shown = shown.filter(|one| key != "serial" || one.identity.serial.as_deref() == Some(value)).collect();
     Ok(DriveHistory {
         serial: (key == "serial").then(|| value.to_owned()),
         plan,
         plans,
-        shown: shown.collect::<Result<_, Refusal>>()?,
+        shown,
         all: runs.len() as u64,
         list: format!("/?{}", address(None)),
         name: if key == "serial" { latest.target_identity.clone() } else { value.to_owned() },

@@ -1,8 +1,9 @@
 //! Many drives side by side.
 
-use lab::compare::{Family, Ranking};
+use lab::fleet::{Fleet, FleetRule};
 use lab::recall;
-use report::site::{self, Fleet};
+use report::fleet::{FleetChecks, FleetReport};
+use report::site::{self, FleetPage};
 use store::{Filter, KnownDrive, RunState, Store};
 
 use super::list;
@@ -19,9 +20,9 @@ const MODELS_MAX: u64 = 10_000;
 pub fn page(store: &Store, request: &HttpRequest) -> Result<HttpResponse, Refusal> {
     let filter = list::filter(request)?;
     let drives = store.drives(&filter, MODELS_MAX)?;
-    let fleet = Fleet {
+    let fleet = FleetPage {
         models: models(&store.drives(&Filter::default(), MODELS_MAX)?),
-        figures: figures(store, &filter)?,
+        report: report(store, &filter)?,
         found: drives.len() as u64,
         drives: drives.into_iter().take(DRIVES_MAX as usize).collect(),
         filter,
@@ -55,21 +56,21 @@ fn models(drives: &[KnownDrive]) -> Vec<(String, u64)> {
     models
 }
 
-/// The key figures of the drives, each by its latest complete run; of the plan of the latest of them where none was asked for.
-fn figures(store: &Store, filter: &Filter) -> Result<Result<Ranking, String>, Refusal> {
-    let mut filter = Filter { state: Some(RunState::Complete), ..filter.clone() };
-    let Some(latest) = store.drives(&filter, 1)?.into_iter().next() else {
-        return Ok(Err("No run of these drives is complete.".to_owned()));
+/// The drives held against each other, each by its latest run of a plan: of that of the latest run where none was asked for.
+fn report(store: &Store, filter: &Filter) -> Result<Result<FleetReport, String>, Refusal> {
+    let complete = Filter { state: filter.state.or(Some(RunState::Complete)), ..filter.clone() };
+    let Some(latest) = store.drives(&complete, 1)?.into_iter().next() else {
+        return Ok(Err("No run of these drives is complete, so there are no figures yet.".to_owned()));
     };
-    filter.plan = Some(store.run(latest.latest)?.plan);
-    let mut all = Vec::new();
-    for drive in store.drives(&filter, DRIVES_MAX)? {
-        let outcome = recall(store, drive.latest)?;
-        all.push((report::key_places(&outcome), outcome));
+    let plan = store.run(latest.latest)?.plan;
+    let mut drives = Vec::new();
+    for known in store.drives(&Filter { plan: Some(plan.clone()), ..complete }, DRIVES_MAX)? {
+        // A run is read by itself: what is kept of it is small.
+        drives.push(report::fleet::drive(&recall(store, known.latest)?, &FleetChecks::default())?);
     }
-    let ranked = Ranking::of(all.into_iter().map(|(key, outcome)| (outcome, key)).collect(), Family::Run);
-    Ok(ranked.map_err(|error| match error {
-        lab::compare::CompareError::Alone => "Figures are compared from two drives on.".to_owned(),
-        error => format!("The drives cannot be compared: {error}."),
-    }))
+    let asked = [("model", &filter.model), ("tag", &filter.tag), ("group", &filter.group), ("plan", &Some(plan))];
+    let title = asked.into_iter().filter_map(|(key, value)| Some(format!("{key} {}", value.as_ref()?)));
+    let title = title.collect::<Vec<_>>().join(", ");
+    let fleet = Fleet::of(drives, FleetRule::default());
+    Ok(fleet.map(|fleet| FleetReport { title, fleet, effects: None }).map_err(|error| format!("No fleet: {error}.")))
 }

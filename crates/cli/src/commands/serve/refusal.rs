@@ -2,6 +2,7 @@
 
 use lab::LabError;
 use lab::compare::CompareError;
+use lab::gate::LimitError;
 use store::{RunId, StoreError};
 
 use crate::http::{HttpResponse, JSON, Trouble};
@@ -41,6 +42,13 @@ impl From<LabError> for Refusal {
             LabError::Store(error) => Self::Store(error),
             error => Self::Lab(error),
         }
+    }
+}
+
+/// Nothing is limited here, so that no limit can be of a point that a run does not measure.
+impl From<LimitError> for Refusal {
+    fn from(error: LimitError) -> Self {
+        Self::Asked(sentence(error))
     }
 }
 
