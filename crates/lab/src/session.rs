@@ -34,6 +34,8 @@ pub trait Watch: Sync {
     fn begin(&self, whole: Nanos);
     /// This is what is done now.
     fn step(&self, title: &str);
+    /// This is what is done now; it was told before, and is done again in another state of the drive.
+    fn back(&self, _title: &str) {}
     /// Work that was expected to take this long has been done.
     fn advance(&self, done: Nanos);
     /// A workload has come so far since it began; all rounds of a conditioning are one.

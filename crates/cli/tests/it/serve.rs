@@ -225,3 +225,96 @@ fn a_run_that_was_cut_off_is_told_from_one_under_way() {
     assert_eq!((&state["state"], state["share"].as_f64()), (&"complete".into(), Some(1.0)));
     assert!(served.get("/live/1/step/step-read").body.starts_with("<section"));
 }
+
+#[test]
+fn runs_stay_selected_from_page_to_page_and_from_search_to_search() {
+    let place = Place::new();
+    place.succeeds(&["run", "sim:x25-m", "--rw=randread", "--number_ios=10"]);
+    let connection = rusqlite::Connection::open(place.store()).unwrap();
+    let copy = "INSERT INTO run (plan, plan_text, quick, target, target_identity, seed, state, started_ms, version, git_commit, \
+                environment) SELECT plan, plan_text, quick, target, target_identity, seed, state, started_ms, version, git_commit, \
+                environment FROM run WHERE id = 1";
+    (0..60).for_each(|_| drop(connection.execute(copy, []).unwrap()));
+    let served = Served::new(&place, &[]);
+    let checked = |page: &str| -> Vec<String> {
+        let all = page.split("<input ").filter(|input| input.contains("name=\"runs\"") && input.contains(" checked"));
+        all.map(|input| input.split("value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()).collect()
+    };
+    // The button to another page sends the form: what is selected on this page and what was on others.
+    let first = served.get("/?runs=60&runs=3").body;
+    assert_eq!(checked(&first), ["3", "60"], "{first}");
+    assert!(first.contains("name=\"page\" value=\"2\"") && first.contains("Selected on other pages"), "{first}");
+    let second = served.get("/?q=&state=&runs=3&runs=60&page=2").body;
+    assert_eq!(checked(&second), ["60", "3"], "{second}");
+    assert_eq!(checked(&served.get("/?q=nothing&runs=3,60").body), ["3", "60"], "where no run is found too");
+    // What else the form has is not a part of the address of a comparison.
+    let compared = served.get("/compare?q=x&state=complete&page=2&runs=60&runs=3");
+    assert_eq!(compared.status, 303);
+    assert!(compared.head.contains("\r\nLocation: /compare?runs=3,60\r\n"), "{}", compared.head);
+    assert_eq!(served.get("/?runs=x").status, 400);
+    let many: Vec<String> = (0..201).map(|run| run.to_string()).collect();
+    assert!(served.get(&format!("/?runs={}", many.join(","))).body.contains("at most 200"));
+}
+
+#[test]
+fn a_drive_has_a_page_with_its_figures_from_run_to_run_and_drives_have_one_together() {
+    let place = reviewed();
+    let plan = place.short_plan();
+    place.succeeds(&["review", "sim:x25-m#2", "--plan", &plan, "--tag", "rack", "--out", "reports"]);
+    let connection = rusqlite::Connection::open(place.store()).unwrap();
+    connection.execute_batch("UPDATE run SET version = '9.9.9' WHERE id = 2").unwrap();
+    let served = Served::new(&place, &[]);
+    let drive = served.get("/drive?target=sim:x25-m").body;
+    assert!(drive.contains("Key figures from run to run") && drive.contains("→ 9.9.9"), "{drive}");
+    assert!(
+        drive.contains("/run/1\"") && drive.contains("/run/2\"") && !drive.contains("/run/3\""),
+        "another specimen"
+    );
+    let fleet = served.get("/fleet").body;
+    assert!(fleet.contains("/drive?target=sim%3Ax25-m%232") && fleet.contains("Key figures"), "{fleet}");
+    let tagged = served.get("/fleet?tag=rack").body;
+    assert!(tagged.contains("%232") && !tagged.contains("target=sim%3Ax25-m\""), "{tagged}");
+    assert!(served.get("/fleet?tag=none").body.contains("No drive matches"));
+    assert!(served.get("/drive?serial=none").body.contains("has no run of the drive none"));
+    assert_eq!(served.get("/drive").status, 400);
+}
+
+#[test]
+fn what_a_stranger_wrote_into_a_store_stays_text_on_every_page() {
+    let place = reviewed();
+    let connection = rusqlite::Connection::open(place.store()).unwrap();
+    let evil = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>&runs=9";
+    let device = serde_json::json!({"hostname": evil, "device": {"name": evil, "model": evil, "serial": evil, "firmware": evil}});
+    connection
+        .execute(
+            "UPDATE run SET environment = ?1, target = ?2, target_identity = ?2, version = ?2, group_name = 'g', drive = NULL \
+             WHERE id = 2",
+            (device.to_string(), evil),
+        )
+        .unwrap();
+    connection.execute("INSERT INTO annotation (run, kind, text) VALUES (2, 'tag', 'rack')", ()).unwrap();
+    connection.execute("UPDATE run SET drive = NULL, target = ?1 WHERE id = 1", [evil]).unwrap();
+    let served = Served::new(&place, &[]);
+    let form: String = evil.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let pages = [
+        "/".to_owned(),
+        format!("/?serial={form}&host={form}&model={form}&tag={form}&group={form}"),
+        format!("/drive?serial={form}"),
+        format!("/drive?target={form}"),
+        format!("/drive?serial={form}&plan={form}"),
+        "/fleet".to_owned(),
+        format!("/fleet?model={form}&tag={form}&plan={form}&group={form}"),
+        "/live/2".to_owned(),
+        "/run/2".to_owned(),
+    ];
+    for page in pages {
+        let body = served.get(&page).body;
+        assert!(!body.contains("<script>alert") && !body.contains("<img src=x"), "{page}: {body}");
+        assert!(body.contains("alert(1)"), "{page}: it is shown");
+    }
+    for document in ["/api/drives".to_owned(), format!("/api/drive?serial={form}"), "/api/runs/2/live".to_owned()] {
+        let answer = served.get(&document);
+        assert!(answer.head.contains("application/json") && answer.head.contains("nosniff"), "{document}");
+        assert!(serde_json::from_str::<serde_json::Value>(&answer.body).is_ok(), "{document}: {}", answer.body);
+    }
+}

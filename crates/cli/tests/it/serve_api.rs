@@ -125,6 +125,19 @@ fn the_api_answers_as_its_document_says() {
     let (_, run) = get("/api/runs/{run}", "/api/runs/1");
     assert_eq!(run, serde_json::from_str::<Value>(&place.succeeds(&["show", "1", "--format", "json"])).unwrap());
     assert_eq!(get("/api/compare", "/api/compare?runs=1,2").1["base"], 1);
+    let (_, live) = get("/api/runs/{run}/live", "/api/runs/1/live");
+    assert_eq!((&live["state"], &live["goes_on"], &live["curve"]), (&"complete".into(), &false.into(), &Value::Null));
+    let (_, drives) = get("/api/drives", "/api/drives?model=nothing");
+    assert_eq!(drives["drives"], Value::Array(Vec::new()));
+    let (_, drives) = get("/api/drives", "/api/drives");
+    assert_eq!((&drives["drives"][0]["target"], &drives["drives"][0]["runs"]), (&"sim:x25-m".into(), &3.into()));
+    for name in ["sim:x25-m", "sim:x25-m%231"] {
+        let (_, drive) = get("/api/drive", &format!("/api/drive?target={name}"));
+        assert_eq!((&drive["plan"], &drive["all_runs"]), (&"short".into(), &3.into()), "the plan of most runs");
+        assert_eq!(numbers(&drive), [1, 2], "the oldest first");
+        let figure = &drive["runs"][0]["figures"][0];
+        assert!(figure["mean"].as_f64().unwrap() > 0.0 && figure["figure"].is_string(), "{figure}");
+    }
     for (path, address, status) in [
         ("/api/runs", "/api/runs?page=0", 400),
         ("/api/runs", "/api/runs?per_page=x", 400),
@@ -133,11 +146,17 @@ fn the_api_answers_as_its_document_says() {
         ("/api/runs/{run}", "/api/runs/one", 400),
         ("/api/compare", "/api/compare?runs=1", 400),
         ("/api/runs", "/api/nothing", 404),
+        ("/api/runs/{run}/live", "/api/runs/9/live", 404),
+        ("/api/drives", "/api/drives?state=odd", 400),
+        ("/api/drive", "/api/drive", 400),
+        ("/api/drive", "/api/drive?serial=1&target=2", 400),
+        ("/api/drive", "/api/drive?serial=none", 404),
     ] {
         assert_eq!(get(path, address).0, status, "{address}");
     }
     let named: Vec<&String> = document["paths"].as_object().unwrap().keys().collect();
-    assert_eq!(named, ["/api/compare", "/api/openapi.json", "/api/runs", "/api/runs/{run}"]);
+    let expected = ["compare", "drive", "drives", "openapi.json", "runs", "runs/{run}", "runs/{run}/live"];
+    assert_eq!(named, expected.map(|name| format!("/api/{name}")).iter().collect::<Vec<_>>());
 }
 
 #[test]

@@ -65,7 +65,19 @@ fn every_page_can_be_read_on_a_phone_a_tablet_and_a_desk_by_day_and_by_night() {
     let served = Served::new(&place, &[]);
     let empty = Served::new(&nobody, &[]);
     let guarded = Served::new(&nobody, &["--token", "a-token-of-20-letters"]);
-    let own = ["/", "/?q=nothing", "/run/1", "/run/3", "/compare?runs=1,2", "/live/1", "/plans", "/drives", "/run/99"];
+    let own = [
+        "/",
+        "/?q=nothing&runs=1,2",
+        "/run/1",
+        "/run/3",
+        "/compare?runs=1,2",
+        "/live/1",
+        "/drive?target=sim:x25-m%3Fcapacity.user=1GiB",
+        "/fleet",
+        "/plans",
+        "/drives",
+        "/run/99",
+    ];
     let mut pages: Vec<String> = own.map(|page| served.url(page)).into();
     pages.extend([empty.url("/"), guarded.url("/"), guarded.url("/?token=wrong")]);
     let reports = std::fs::read_dir(place.path("reports")).unwrap().map(|entry| entry.unwrap().path());

@@ -179,6 +179,12 @@ impl Watch for Tracker<'_> {
         }
     }
 
+    fn back(&self, title: &str) {
+        if self.progress.look(|snapshot| snapshot.step != title) {
+            self.take(News::Advanced, |state| state.snapshot.begin_step(title));
+        }
+    }
+
     fn advance(&self, done: Nanos) {
         self.take(News::Advanced, |state| state.advance(done));
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use block::Nanos;
 use drive::Counters;
@@ -124,7 +124,8 @@ impl Session<'_> {
             self.watch.step(title(0));
         }
         let cloning = place.copying().times(FIRST_CLONE);
-        let over = Mutex::new(vec![false; tasks.len()]);
+        let furthest = AtomicUsize::new(0);
+        let over = Mutex::new(vec![0; tasks.len()]);
         let did = Mutex::new(lineage_counters);
         let last = Mutex::new(None);
         let surroundings = Surroundings::of(*subject);
@@ -132,6 +133,7 @@ impl Session<'_> {
         let advanced: Vec<Mutex<Nanos>> = tasks.iter().map(|_| Mutex::default()).collect();
         let keep = |index: usize, part: Part| {
             let Part { measured, finding, is_last } = part;
+            let repeats = measured.len();
             *last.lock().expect("nothing panics while it holds a number") = Some(index);
             let task = &tasks[index];
             finding.map_or(Ok(()), |finding| self.note(Some(task.name), None, finding))?;
@@ -153,9 +155,17 @@ impl Session<'_> {
                 self.watch.advance(cloning);
             }
             let mut over = over.lock().expect("nothing panics while it holds what is over");
-            over[index] |= is_last;
-            // Those of a simulated drive end in any order: it is at the first that is not over.
-            self.watch.step(title(over.iter().position(|over| !over).unwrap_or(index)));
+            over[index] = if is_last { usize::MAX } else { over[index] + repeats };
+            // Those of a simulated drive are measured side by side, in one state after another: it is at the first of those
+            // that have come least far.
+            let least = over.iter().copied().min().filter(|least| *least < usize::MAX);
+            let current = least.and_then(|least| over.iter().position(|over| *over == least));
+            if let Some(current) = current {
+                match furthest.fetch_max(current, Ordering::Relaxed) < current {
+                    true => self.watch.step(title(current)),
+                    false => self.watch.back(title(current)),
+                }
+            }
             Ok(())
         };
         let done = subject.measure(&tasks, &keep, &|progress| self.watch.live(progress));

@@ -23,3 +23,4 @@ mod support;
 mod time_left;
 mod trace_formats;
 mod trials;
+mod watched;
