@@ -4,6 +4,7 @@
 mod attach;
 mod figures;
 mod flags;
+mod fleet;
 mod page;
 mod serve;
 mod shell;
@@ -30,6 +31,7 @@ pages! {
     five_minutes_with_assay_are_as_the_page_says: "docs/start.md", start::page;
     what_is_attached_is_as_the_page_says: "docs/attach.md", attach::page;
     every_example_of_the_page_on_serving_runs: "docs/serve.md", serve::page;
+    every_recipe_of_the_page_on_many_machines_runs: "docs/fleet.md", fleet::page;
     every_example_of_the_page_on_figures_runs: "docs/calibration.md", figures::page;
     every_example_of_the_page_on_workloads_runs: "docs/workloads.md", workloads;
     every_example_of_the_page_on_method_runs: "docs/method.md", as_it_stands;
