@@ -12,7 +12,7 @@ test:
 	@scripts/test
 
 soak:
-	@scripts/tools
+	@scripts/tools soak
 	@scripts/soak
 
 bench:

@@ -112,7 +112,7 @@ pub fn main() -> ExitCode {
         Command::Health(arguments) => health::run(&arguments, || read(cli.store)),
         Command::Show(arguments) => read(cli.store).and_then(|store| history::show(&store, &arguments)),
         Command::Merge(arguments) => {
-            place(arguments.output().or(cli.store)).and_then(|output| merge::run(&output, &arguments))
+            place(arguments.destination().or(cli.store)).and_then(|output| merge::run(&output, &arguments))
         }
         Command::Push(arguments) => place(cli.store).and_then(|store| push::run(&store, &arguments)),
         Command::Serve(arguments) => place(cli.store).and_then(|store| serve::run(&store, &arguments)),

@@ -28,7 +28,7 @@ pub struct Arguments {
 
 impl Arguments {
     /// The store that takes the runs, where the command line names it.
-    pub fn output(&self) -> Option<PathBuf> {
+    pub fn destination(&self) -> Option<PathBuf> {
         self.output.clone()
     }
 }

@@ -77,11 +77,11 @@ impl Server {
                 .map_err(io::Error::other)?;
             let answer = timeout(TO_ANSWER, sender.send_request(request)).await.map_err(late)?;
             let answer = answer.map_err(io::Error::other)?;
-            let status = answer.status().as_u16();
-            let body = Limited::new(answer.into_body(), ANSWER_MOST).collect();
+            let (head, body) = answer.into_parts();
+            let body = Limited::new(body, ANSWER_MOST).collect();
             let body = timeout(TO_ANSWER, body).await.map_err(late)?.map_err(io::Error::other)?;
             conversation.abort();
-            Ok((status, body.to_bytes().to_vec()))
+            Ok((head.status.as_u16(), body.to_bytes().to_vec()))
         });
         runtime.shutdown_background();
         answered

@@ -46,6 +46,7 @@ mod serve_api;
 mod serve_browser;
 mod serve_many;
 mod shells;
+mod slurm;
 mod stored;
 mod support;
 mod traces;

@@ -5,14 +5,13 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::Mutex;
 
 use host::scratch::PLACE;
 use host::{Scratch, open};
 use store::{Merged, Store, StoreError};
 
 use super::refusal::Refusal;
-use super::site::Site;
+use super::site::{Site, Turn};
 use crate::commands::merge::is_of;
 use crate::commands::push::{Offers, Taken, TakenOutcome, TakenRun, Wanted};
 use crate::http::{BodyError, HttpRequest, HttpResponse, JSON};
@@ -21,10 +20,6 @@ use crate::http::{BodyError, HttpRequest, HttpResponse, JSON};
 pub const BODY_MOST: u64 = 512 << 20;
 /// The longest question, in bytes.
 const QUESTION_MOST: u64 = 1 << 20;
-
-/// Whoever pushes has the store one after the other, however long the one before takes.
-#[derive(Debug, Default)]
-pub struct Turn(Mutex<()>);
 
 /// Which of the runs that are offered are wanted: those that are not here as they are there.
 pub fn wanted(site: &Site, request: &HttpRequest) -> Result<HttpResponse, Refusal> {
@@ -58,7 +53,7 @@ pub fn push(site: &Site, turn: &Turn, request: &HttpRequest) -> Result<HttpRespo
     drop(file);
     let unlike = |error: StoreError| Refusal::Asked(format!("What was pushed is no store that can be read: {error}."));
     let from = Store::open_to_read(&path).map_err(unlike)?;
-    let _turn = turn.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _turn = turn.take();
     let mut into = Store::open(&site.store)?;
     let mut taken = Taken { runs: Vec::new() };
     for run in from.offered().map_err(unlike)? {

@@ -103,7 +103,7 @@ pub fn run(store: &Path, arguments: &Arguments) -> Result<(), Failure> {
             store: file,
             access,
             plans: live::Plans::default(),
-            accepts: arguments.accept.then(accept::Turn::default),
+            accepts: arguments.accept.then(site::Turn::default),
         },
     )
     .map_err(|error| Failure::failed(format!("the server ended: {error}")))

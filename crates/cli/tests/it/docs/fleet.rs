@@ -58,7 +58,8 @@ fn is_a_job(shell: &Shell, manifest: &str) {
         None => skip("there is no kubernetes-validate (scripts/tools)"),
         Some(program) => {
             let checked = Command::new(program).arg("--strict").arg(shell.place.path("recipe.yaml")).output().unwrap();
-            let said = String::from_utf8_lossy(&checked.stdout).into_owned() + &String::from_utf8_lossy(&checked.stderr);
+            let said =
+                String::from_utf8_lossy(&checked.stdout).into_owned() + &String::from_utf8_lossy(&checked.stderr);
             assert!(checked.status.success(), "{said}");
         }
     }
@@ -78,7 +79,8 @@ fn plays(shell: &Shell) {
         until [ -s server ]; do sleep 0.1; done
         for i in 1 2; do
             ansible-playbook -i localhost, -c local recipe.yaml -e folder={folder} -e server=$(cut -d '?' -f 1 server) \
-                -e 'target=sim:x25-m?capacity.user=1GiB'
+                -e 'target=sim:x25-m?capacity.user=1GiB' \
+                -e 'ansible_python_interpreter={{{{ ansible_playbook_python }}}}'
         done
         kill -INT $! && wait $!
         assay runs --store pushed.sqlite",
