@@ -3,9 +3,10 @@
 # make bench    runs the benchmarks
 # make picture  draws docs/report.png, the picture in the README
 # make gallery  draws docs/gallery, the pages of the replicated reviews
+# make python   builds the wheel for Python and tests it
 # make packages makes the packages and tries them; three optimised builds
 
-.PHONY: test soak bench picture gallery packages
+.PHONY: test soak bench picture gallery python packages
 
 test:
 	@scripts/tools
@@ -23,6 +24,9 @@ picture:
 
 gallery:
 	@scripts/gallery
+
+python:
+	@scripts/python
 
 packages:
 	@scripts/package all

@@ -59,11 +59,12 @@ pub fn measure_cell<'py>(
     seed: u64,
     key: String,
     scratch: PathBuf,
+    group: u64,
 ) -> PyResult<(Bound<'py, PyDict>, Vec<String>, bool)> {
     let asked =
         Asked::new(target, changes, fields, until, seed, key).map_err(|failure| crate::error::raised(py, &failure))?;
     let measured = move |host: &Host| threads(1)?.install(|| asked.measured(&scratch, host));
-    let (found, doubts, is_made) = supervised(py, None, measured)?;
+    let (found, doubts, is_made) = supervised(py, None, group, measured)?;
     let all = PyDict::new(py);
     found.into_iter().try_for_each(|(name, value)| all.set_item(name, value))?;
     if all.is_empty() {

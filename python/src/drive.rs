@@ -242,7 +242,7 @@ impl Drive {
 
     /// Brings it behind a sequential write of its whole capacity in requests of `block` bytes, in hardly any time of its
     /// own. Nothing may be in flight. Only flash and memory that is written in place can.
-    #[pyo3(signature = (block=1 << 20))]
+    #[pyo3(signature = (block=1_048_576))]
     fn fill(&mut self, py: Python<'_>, block: u64) -> PyResult<()> {
         self.at_rest(py, "filled")?;
         let end = Lba::at(self.device.shape().capacity);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,9 @@ const LOOK: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Room for what a plan needs, as a program's first thread has.
 const STACK: usize = 8 << 20;
+
+/// The group of what nothing else ends.
+pub const ALONE: u64 = 0;
 
 /// How far work is.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +44,22 @@ impl Show for Board {
     }
 }
 
-/// Does `work` in a thread of its own without the interpreter's lock. `progress` is called with the seconds of work that are
+/// What is under way, by the group that it is of.
+static UNDER_WAY: Mutex<Vec<(u64, Weak<AtomicBool>)>> = Mutex::new(Vec::new());
+
+fn under_way() -> MutexGuard<'static, Vec<(u64, Weak<AtomicBool>)>> {
+    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tells all work of this group in this process to end.
+#[pyfunction]
+pub fn interrupt(group: u64) {
+    let all = under_way();
+    let of_group = all.iter().filter(|(other, _)| *other == group).filter_map(|(_, stop)| stop.upgrade());
+    of_group.for_each(|stop| stop.store(true, Ordering::Relaxed));
+}
+
+/// Does `work`, which is of a group, in a thread of its own without the interpreter's lock. `progress` is called with the seconds of work that are
 /// done, those of the whole, and the step, several times a second.
 ///
 /// # Errors
@@ -50,9 +68,14 @@ impl Show for Board {
 pub fn supervised<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
+    group: u64,
     work: impl FnOnce(&Host) -> Result<T, Failure> + Send + 'static,
 ) -> PyResult<T> {
     let (stop, board) = (Arc::new(AtomicBool::new(false)), Arc::new(Board::default()));
+    let mut all = under_way();
+    all.retain(|(_, stop)| stop.strong_count() > 0);
+    all.push((group, Arc::downgrade(&stop)));
+    drop(all);
     let (end, ended) = channel();
     let host = (Arc::clone(&stop), Arc::clone(&board));
     let spawned = thread::Builder::new().name("assay".to_owned()).stack_size(STACK).spawn(move || {

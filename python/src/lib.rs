@@ -25,6 +25,8 @@ mod _assay {
     #[pymodule_export]
     use crate::error::Error;
     #[pymodule_export]
+    use crate::interruption::interrupt;
+    #[pymodule_export]
     use crate::measurement::{Flow, Latency, Measurement};
     #[pymodule_export]
     use crate::run::{Comparison, Run, Store, compare, default_store, review, run};
@@ -33,6 +35,7 @@ mod _assay {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__build__", assay_cli::VERSION)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

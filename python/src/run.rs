@@ -16,7 +16,7 @@ use store::RunId;
 
 use crate::arguments::options;
 use crate::error::{failed, raised, refused};
-use crate::interruption::supervised;
+use crate::interruption::{ALONE, supervised};
 use crate::measurement::{Measurement, measured};
 use crate::states::pool;
 use crate::table::{CellValue, Row, Table};
@@ -37,7 +37,7 @@ pub fn run(
     let words = embedded::words("run", &options(Some(keywords))?, target).map_err(|failure| raised(py, &failure))?;
     let direct = !words.iter().any(|word| word == "--direct=0");
     let outcome =
-        supervised(py, progress.as_ref(), move |host| pool()?.install(|| embedded::run(&words, &store, host)))?;
+        supervised(py, progress.as_ref(), ALONE, move |host| pool()?.install(|| embedded::run(&words, &store, host)))?;
     measured(py, outcome, direct)
 }
 
@@ -53,8 +53,9 @@ pub fn review(
 ) -> PyResult<Run> {
     let words = embedded::words("review", &options(Some(keywords))?, target).map_err(|failure| raised(py, &failure))?;
     let path = store.clone();
-    let outcome =
-        supervised(py, progress.as_ref(), move |host| pool()?.install(|| embedded::review(&words, &path, host)))?;
+    let outcome = supervised(py, progress.as_ref(), ALONE, move |host| {
+        pool()?.install(|| embedded::review(&words, &path, host))
+    })?;
     Ok(Run::of(outcome, store))
 }
 

@@ -51,6 +51,9 @@ use settings::OptionSettings;
 use store::Store;
 use terminal::color;
 
+/// The version, with the commit and its day where they are known.
+pub const VERSION: &str = env!("ASSAY_VERSION");
+
 /// Does what the command line asks for, and says how the program ends.
 pub fn main() -> ExitCode {
     completion::answer(command_line::command);

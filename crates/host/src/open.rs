@@ -8,6 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::SystemTime;
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
@@ -21,8 +22,9 @@ pub use crate::text::{TextError, bytes, regular, regular_of, stream, text};
 /// Identity of a file: device and inode.
 pub type FileIdentity = (u64, u64);
 
-/// What is never an output: targets and stores of this process.
-static PROTECTED: Mutex<Vec<FileIdentity>> = Mutex::new(Vec::new());
+/// What is never an output: targets and stores of this process, with when each was made, if the file system tells: the inode
+/// of one that is removed may be another's later.
+static PROTECTED: Mutex<Vec<(FileIdentity, Option<SystemTime>)>> = Mutex::new(Vec::new());
 
 /// Device and inode of an open file.
 ///
@@ -35,18 +37,31 @@ pub fn identity(file: &File) -> io::Result<FileIdentity> {
 
 /// Has no output be written to this file for as long as the process lives.
 pub fn protect(file: &File) {
-    if let Ok(identity) = identity(file) {
+    if let Ok(found) = file.metadata() {
         let mut protected = PROTECTED.lock().expect("nothing panics while it holds the list");
         // A server opens the same store for each page.
-        if !protected.contains(&identity) {
-            protected.push(identity);
+        let one = ((found.dev(), found.ino()), found.created().ok());
+        if !protected.contains(&one) {
+            protected.push(one);
         }
     }
 }
 
-/// Whether this file is a target or a store of this process.
+/// Whether a file of this identity is, or was, a target or a store of this process.
 pub fn is_protected(identity: FileIdentity) -> bool {
-    PROTECTED.lock().expect("nothing panics while it holds the list").contains(&identity)
+    PROTECTED.lock().expect("nothing panics while it holds the list").iter().any(|(other, _)| *other == identity)
+}
+
+/// Whether this file is a target or a store of this process.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn is_protected_file(file: &File) -> io::Result<bool> {
+    let found = file.metadata()?;
+    let (identity, made) = ((found.dev(), found.ino()), found.created().ok());
+    let is_same = |other: &Option<SystemTime>| other.is_none() || made.is_none() || *other == made;
+    let protected = PROTECTED.lock().expect("nothing panics while it holds the list");
+    Ok(protected.iter().any(|(other, was_made)| *other == identity && is_same(was_made)))
 }
 
 /// A handle by which a path is looked up once: its kind and owner can be asked for, nothing can be read or written.

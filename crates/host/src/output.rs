@@ -239,7 +239,8 @@ impl PendingOutput {
             return Err(OutputError::Kind { path: path(), kind: kind(&found), to: "outputs to" });
         }
         let identity = (found.dev(), found.ino());
-        if open::is_protected(identity) || self.is_of_a_store(&handle) {
+        let is_protected = open::is_protected_file(&handle).map_err(|error| self.failed(error))?;
+        if is_protected || self.is_of_a_store(&handle) {
             return Err(OutputError::Protected { path: path() });
         }
         let ours = self.force || self.written == Some(identity) || is_as_written(&handle);

@@ -90,10 +90,10 @@ fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-/// Every Rust file of the crates' own sources.
+/// Every Rust file of the crates' own sources, and of the module for Python.
 fn sources() -> Vec<PathBuf> {
     let crates = LAYERS.iter().map(|(name, _)| root().join("crates").join(name).join("src"));
-    crates.flat_map(|folder| files(&folder, &[".rs"])).collect()
+    crates.chain([root().join("python/src")]).flat_map(|folder| files(&folder, &[".rs"])).collect()
 }
 
 /// The code of a file without its line comments and without its tests, which come last.
@@ -391,6 +391,9 @@ fn no_file_names_a_place_on_one_machine() {
         "Makefile",
         "scripts/test",
         "scripts/soak",
+        "scripts/python",
+        ".py",
+        ".ipynb",
         "scripts/tools",
         "scripts/picture",
         "scripts/gallery",

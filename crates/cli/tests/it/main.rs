@@ -36,6 +36,7 @@ mod package;
 mod plans;
 mod power;
 mod purge;
+mod python;
 mod replicate;
 mod review;
 mod run;

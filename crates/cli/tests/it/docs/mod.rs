@@ -51,8 +51,9 @@ pages! {
     what_introduces_the_store_runs: "crates/store/README.md", sql;
 }
 
-/// What blocks are called that are no commands: output and drawings, and code, which is documentation's own test.
-const NOT_TYPED: [&str; 4] = ["text", "rust", "rust,ignore", "mermaid"];
+/// What blocks are called that are no commands: output and drawings, and code, which is documentation's own test, or pytest's
+/// (`python/tests/test_docs.py`).
+const NOT_TYPED: [&str; 5] = ["text", "rust", "rust,ignore", "python", "mermaid"];
 
 #[test]
 fn no_page_shows_what_no_test_runs() {
