@@ -139,6 +139,9 @@ pub fn command() -> clap::Command {
     for option in ["store", "force", "quiet", "verbose"] {
         whole = whole.mut_arg(option, last);
     }
+    // Without a name it is refused with what to type, drive by drive.
+    let bare = |option: clap::Arg| option.num_args(0..=1).default_missing_value(crate::target::BARE);
+    whole = whole.mut_subcommand("review", |review| review.mut_arg("destroy_data", bare));
     let names: Vec<String> = whole.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     for name in names {
         whole = whole.mut_subcommand(&name, |command| settable(told(command, &name)));

@@ -82,7 +82,7 @@ fn with_names(command: Command) -> Command {
     let commands = names.clone();
     let mut command = command
         .mut_subcommand("review", |review| {
-            let review = offer(offer(review, "target", targets), "plan", plans);
+            let review = offer(offer(review, "targets", targets), "plan", plans);
             offer(offer(review, "resume", runs), "purge", || words(PurgeMethod::ALL.map(|(name, _)| name)))
         })
         .mut_subcommand("run", |run| {

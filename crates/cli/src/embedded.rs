@@ -40,7 +40,10 @@ pub struct Host<'h> {
 }
 
 /// Options of commands that are for a terminal or a file of its own, with what a program has in their place.
-const NOT_HERE: [(&str, &str); 9] = [
+const NOT_HERE: [(&str, &str); 12] = [
+    ("jobs", "`assay review A B --jobs 2` has it"),
+    ("alone", "`assay review A B --alone` has it"),
+    ("together", "`assay review A B --together` has it"),
     ("format", "what is returned has all figures"),
     ("live", "give progress=True"),
     ("metrics", "`assay review --metrics` has it"),
@@ -130,7 +133,7 @@ pub fn review(words: &[String], store: &Path, host: &Host) -> Result<Outcome, Fa
     }
     arguments.real.stop = Some(Arc::clone(&host.stop));
     let _alone = alone(Some(arguments.target()));
-    let (opened, request) = review::begin(&arguments)?;
+    let (opened, request) = review::begin(&arguments, None)?;
     reviewed(opened, &request, &Mutex::new(Store::open(store)?), host)
 }
 

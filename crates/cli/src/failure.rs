@@ -22,7 +22,13 @@ pub struct Failure {
 #[derive(Debug)]
 enum FailureKind {
     Sentence(String),
-    Plan { file_name: String, text: String, mistakes: Vec<Diagnostic> },
+    /// A device holds data that may not be lost yet.
+    Consent(String),
+    Plan {
+        file_name: String,
+        text: String,
+        mistakes: Vec<Diagnostic>,
+    },
 }
 
 impl Failure {
@@ -51,6 +57,11 @@ impl Failure {
         self.exit == Exit::Interrupted
     }
 
+    /// Whether consent to lose the data of a device would help.
+    pub fn asks_consent(&self) -> bool {
+        matches!(self.kind, FailureKind::Consent(_))
+    }
+
     /// The plan in this file has mistakes.
     pub fn plan(file_name: &str, text: &str, mistakes: Vec<Diagnostic>) -> Self {
         Self {
@@ -71,7 +82,7 @@ impl Failure {
     /// The words, with a place in the file where there is one.
     pub fn words(&self, color: bool) -> String {
         match &self.kind {
-            FailureKind::Sentence(sentence) => sentence.clone(),
+            FailureKind::Sentence(sentence) | FailureKind::Consent(sentence) => sentence.clone(),
             FailureKind::Plan { file_name, text, mistakes } => render(mistakes, file_name, text, color),
         }
     }
@@ -79,9 +90,9 @@ impl Failure {
     /// Prints the words to standard error.
     pub fn tell(&self, color: bool) -> ExitCode {
         match &self.kind {
-            FailureKind::Sentence(sentence) if color => complain(format_args!("\x1b[1;31merror\x1b[0m: {sentence}")),
-            FailureKind::Sentence(sentence) => complain(format_args!("error: {sentence}")),
             FailureKind::Plan { .. } => complain(self.words(color).trim_end()),
+            _ if color => complain(format_args!("\x1b[1;31merror\x1b[0m: {}", self.words(color))),
+            _ => complain(format_args!("error: {}", self.words(color))),
         }
         self.exit_code()
     }
@@ -147,6 +158,9 @@ impl From<drive::preset::PresetError> for Failure {
 
 impl From<engine::TargetError> for Failure {
     fn from(error: engine::TargetError) -> Self {
+        if let engine::TargetError::HasData { .. } = error {
+            return Self { exit: Exit::Refused, kind: FailureKind::Consent(error.to_string()) };
+        }
         Self::usage(error)
     }
 }

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use lab::Environment;
+use store::Run;
 
 /// What is at `path`, in words that are the same as long as it is the same.
 ///
@@ -28,6 +29,20 @@ pub fn of(path: &Path) -> io::Result<String> {
 pub fn of_open(file: &File) -> io::Result<String> {
     let found = file.metadata()?;
     if found.is_file() { Ok(format!("a file ({})", of_file(&found))) } else { Ok("no regular file".to_owned()) }
+}
+
+/// Whether what a run was on may be at this path: it is, or nothing tells it from others.
+pub fn may_be(run: &Run, path: &str) -> bool {
+    let found = || of(Path::new(path)).ok();
+    run.target_fingerprint.as_ref().is_none_or(|was| found().is_some_and(|found| found == *was))
+}
+
+/// Whether a run was on the drive that is at this path now, by its serial number: names in /dev change with the order in
+/// which drives are found.
+pub fn is_drive_of(run: &Run, path: &str) -> bool {
+    const SERIAL: &str = "serial ";
+    let was = run.target_fingerprint.as_ref().filter(|was| was.starts_with("a block device") && was.contains(SERIAL));
+    was.is_some_and(|was| of(Path::new(path)).is_ok_and(|found| found == *was))
 }
 
 /// Inode and time of birth: a file in the place of a deleted one may get its inode, but is younger. The device

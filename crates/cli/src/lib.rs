@@ -43,7 +43,7 @@ use clap::{ArgMatches, FromArgMatches};
 use command_line::{Cli, Command};
 use commands::{
     aftermath, attach, baseline, calibrate, catalogue, compare, config, doctor, dry_run, fio, fleet, gate, health,
-    history, import, merge, next, push, replicate, review, run, runs, serve, shell,
+    history, import, many, merge, next, push, replicate, review, run, runs, serve, shell,
 };
 use exit::Exit;
 pub use failure::Failure;
@@ -63,6 +63,10 @@ pub fn main() -> ExitCode {
         Some(words) => fio_line::take(words),
         None => (std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(), None),
     };
+    let (words, order) = match many::take(words) {
+        Ok(taken) => taken,
+        Err(failure) => return failure.tell(color(std::io::stderr().is_terminal())),
+    };
     let (settings, matches) = match understand(&words) {
         Ok(understood) => understood,
         Err(failure) => return failure.tell(color(std::io::stderr().is_terminal())),
@@ -74,6 +78,8 @@ pub fn main() -> ExitCode {
         (true, true) => return end(Err(Failure::usage("--quiet and --verbose exclude each other; give one of them"))),
         // What is typed goes before what is set.
         (false, true) => terminal::speak(false, true),
+        // Who started it tells what is done.
+        _ if order.is_some() => terminal::speak(true, false),
         (is_quiet, _) => terminal::speak(cli.quiet, cli.verbose && !is_quiet),
     }
     outputs::force(cli.force);
@@ -96,7 +102,12 @@ pub fn main() -> ExitCode {
         Command::Import(arguments) => import::run(&arguments),
         Command::Profiles => catalogue::profiles(),
         Command::Review(arguments) if arguments.dry_run => dry_run::run(&arguments),
-        Command::Review(arguments) => open(cli.store).and_then(|store| review::run(&arguments, store)),
+        Command::Review(arguments) => match (order, many::is_asked(&arguments)) {
+            (Some(order), _) => open(cli.store).and_then(|store| review::run(&order.on(*arguments), store)),
+            (None, Err(failure)) => Err(failure),
+            (None, Ok(true)) => place(cli.store).and_then(|store| many::run(&arguments, &words, &store)),
+            (None, Ok(false)) => open(cli.store).and_then(|store| review::run(&arguments, store)),
+        },
         Command::Run(arguments) => match line {
             Some(line) => return fio::run(&line, &arguments, || open(cli.store)),
             None => return run::run(&arguments, || open(cli.store)),

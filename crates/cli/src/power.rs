@@ -33,6 +33,11 @@ pub struct Metering {
 }
 
 impl PowerOptions {
+    /// Whether a meter is named.
+    pub fn is_given(&self) -> bool {
+        !self.power.is_empty() || self.power_baseline.is_some()
+    }
+
     /// Those for a run that goes on: the meters that the command line names, and for how long the run has them read at
     /// rest.
     /// A store alone chooses no meter, for that would have root read a file or talk to a machine of its writer's; so a

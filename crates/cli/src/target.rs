@@ -11,7 +11,7 @@ use drive::preset::{DriveName, Preset};
 use engine::{Access, Batch, IoEngine, OnError, Submission, Target, TargetError};
 use lab::forecast::{Pace, Place, RatedEndurance};
 use lab::plan::Plan;
-use lab::{Checked, Environment, Real, Simulated, Subject};
+use lab::{Checked, DeviceInfo, Environment, Real, Simulated, Subject};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use trial::Cleanup;
@@ -87,8 +87,9 @@ pub struct RealOptions {
     #[arg(long)]
     pub overwrite: bool,
 
-    /// Use a block device that holds data, which is lost; name the device again
-    #[arg(long, value_name = "DEVICE")]
+    /// Use a block device that holds data, which is lost; name the device again by its path, serial number or world-wide
+    /// name, several joined by commas or a line each in @FILE
+    #[arg(long, value_name = "DEVICE", value_delimiter = ',')]
     pub destroy_data: Vec<PathBuf>,
 
     /// Whether a run goes on that may have been killed while it wrote.
@@ -103,6 +104,18 @@ pub struct RealOptions {
 /// The numbers of processors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cpus(Vec<usize>);
+
+impl Cpus {
+    /// These.
+    pub fn of(cpus: &[u32]) -> Self {
+        Self(cpus.iter().map(|cpu| *cpu as usize).collect())
+    }
+
+    /// Whether it is one of them.
+    pub fn contains(&self, cpu: u32) -> bool {
+        self.0.contains(&(cpu as usize))
+    }
+}
 
 /// How workers use the processors that they may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -133,6 +146,42 @@ impl RealOptions {
     /// Whether the page cache is passed by.
     pub fn is_direct(&self) -> bool {
         self.direct != Some(0)
+    }
+
+    /// The names of the devices whose data may be lost: as given, those of a file one by one.
+    ///
+    /// # Errors
+    /// If a file of them cannot be read.
+    pub fn consents(&self) -> Result<Vec<PathBuf>, Failure> {
+        let mut names = Vec::new();
+        for name in &self.destroy_data {
+            let Some(file) = name.to_str().and_then(|name| name.strip_prefix('@')) else {
+                names.push(name.clone());
+                continue;
+            };
+            let text = host::open::text(Path::new(file), DRIVE_MAX).map_err(|error| {
+                Failure::usage(format!("the devices in {file}, which --destroy-data names, cannot be read: {error}"))
+            })?;
+            let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+            names.extend(lines.filter(|line| !line.is_empty()).map(PathBuf::from));
+        }
+        Ok(names)
+    }
+
+    /// The same options with consent to lose this device's data alone, or none.
+    pub fn consenting(&self, to: Option<PathBuf>) -> Self {
+        Self { destroy_data: to.into_iter().collect(), ..self.clone() }
+    }
+
+    /// The processors that workers may use; none for all.
+    pub const fn processors(&self) -> Option<&Cpus> {
+        self.cpus_allowed.as_ref()
+    }
+
+    /// Has each worker use one of these processors, in turn.
+    pub fn use_processors(&mut self, cpus: Cpus) {
+        self.cpus_allowed = Some(cpus);
+        self.cpus_allowed_policy = CpuPolicy::Split;
     }
 
     /// How requests are to be handed to the kernel.
@@ -252,6 +301,13 @@ pub fn open_parts(
             name it alone"
         )));
     }
+    let named = options.consents()?;
+    if writes && named.iter().any(|name| is_bare(name)) {
+        return Err(Failure::usage(format!(
+            "--destroy-data names no device; to lose the data of {0} type: --destroy-data {0}",
+            parts[0].0
+        )));
+    }
     let access = |(name, size): &(&str, Option<Bytes>)| Access {
         submission: options.submission(),
         on_error: options.on_error,
@@ -261,14 +317,14 @@ pub fn open_parts(
         keep_cache: options.invalidate == 0,
         writes,
         overwrite: options.overwrite,
-        destroy_data: destroyed(Path::new(name), parts.len() == 1, &options.destroy_data),
+        destroy_data: destroyed(Path::new(name), parts.len() == 1, &named),
         create,
         resume: options.resume,
         sparse: false,
     };
     let parts: Vec<(&Path, Access)> = parts.iter().map(|part| (Path::new(part.0), access(part))).collect();
-    let of_none = |named: &&PathBuf| !parts.iter().any(|(path, _)| leads_to_same(named, path));
-    if let Some(named) = options.destroy_data.iter().find(of_none).filter(|_| writes) {
+    let of_none = |named: &&PathBuf| !parts.iter().any(|(path, _)| is_meant(named, path));
+    if let Some(named) = named.iter().find(of_none).filter(|_| writes) {
         return Err(TargetError::OtherDevice { path: parts[0].0.to_owned(), named: named.clone() }.into());
     }
     let stop = options.stop.clone().map_or_else(interruption, Ok)?;
@@ -277,12 +333,37 @@ pub fn open_parts(
 
 /// The device among those named whose data may be lost that is this one. A single target is told of what it is not.
 fn destroyed(path: &Path, is_single: bool, named: &[PathBuf]) -> Option<PathBuf> {
-    let same = named.iter().find(|named| leads_to_same(named, path));
-    same.or(named.first().filter(|_| is_single)).cloned()
+    let same = named.iter().any(|named| is_meant(named, path)).then(|| path.to_owned());
+    same.or_else(|| named.first().filter(|_| is_single).cloned())
+}
+
+/// What stands for `--destroy-data` without a name.
+pub const BARE: &str = ".";
+
+/// Whether a name of what may be lost is none.
+pub fn is_bare(name: &Path) -> bool {
+    name == Path::new(BARE)
+}
+
+/// Whether a device at this path is meant by a name: its path, or its serial number or world-wide name.
+fn is_meant(named: &Path, path: &Path) -> bool {
+    leads_to_same(named, path)
+        || Environment::with_target(path)
+            .device
+            .filter(|_| {
+                std::fs::metadata(host::block_path(path)).is_ok_and(|found| found.file_type().is_block_device())
+            })
+            .is_some_and(|device| is_called(&device, named))
+}
+
+/// Whether a device has this serial number or world-wide name.
+pub fn is_called(device: &DeviceInfo, name: &Path) -> bool {
+    let own = [&device.serial, &device.wwid];
+    own.into_iter().flatten().any(|own| name.to_str().is_some_and(|name| !name.is_empty() && own.trim() == name.trim()))
 }
 
 /// Whether two names are one, or lead to one device.
-fn leads_to_same(one: &Path, other: &Path) -> bool {
+pub fn leads_to_same(one: &Path, other: &Path) -> bool {
     let number = |path: &Path| {
         let found = std::fs::metadata(path).ok()?;
         let kind = found.file_type();

@@ -45,6 +45,20 @@ pub struct Environment {
     pub power: Vec<String>,
     /// How long its power at rest was metered before all else: `10 s`.
     pub power_baseline: Option<String>,
+    /// What was measured on the host at the same time by the same command; none where nothing was.
+    pub beside: Option<SideBySide>,
+}
+
+/// Drives that are measured at the same time as another.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SideBySide {
+    /// How many at most.
+    pub others: u32,
+    /// What of the host they share with it, and which do.
+    pub shared: Vec<String>,
+    /// The processors that this drive had for itself: `0,4`.
+    pub cpus: String,
 }
 
 impl Environment {
@@ -104,6 +118,7 @@ impl Environment {
             device: None,
             power: Vec::new(),
             power_baseline: None,
+            beside: None,
         }
     }
 
@@ -133,6 +148,11 @@ impl Environment {
         rows.extend(
             self.power_baseline.iter().map(|time| ("Idle power", format!("measured for {time} before the first step"))),
         );
+        if let Some(beside) = &self.beside {
+            rows.push(("Measured at the same time", format!("up to {} other drives", beside.others)));
+            rows.extend(beside.shared.iter().map(|part| ("Shared with them", part.clone())));
+            rows.push(("Processors of this drive", beside.cpus.clone()));
+        }
         rows
     }
 }
@@ -235,6 +255,7 @@ mod tests {
             device: None,
             power: Vec::new(),
             power_baseline: None,
+            beside: None,
         };
         let found = Environment::of_host_at(root.path());
         assert_eq!(found, expected);

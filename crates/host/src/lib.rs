@@ -44,7 +44,7 @@ pub use clocks::{Clocks, Disturbance};
 pub use confine::{Enforcement, Fence};
 pub use cores::{Core, CorePool};
 pub use disk_counters::DiskCounters;
-pub use environment::{DeviceInfo, Environment, FileSystem};
+pub use environment::{DeviceInfo, Environment, FileSystem, SideBySide};
 pub use erase::{EraseError, Eraser, PurgeMethod};
 pub use guard::{contents, file_uses, holds, is_loop_over, is_same, is_same_character, uses};
 pub use machine::{Machine, ProcessorTicks};

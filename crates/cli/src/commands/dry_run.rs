@@ -3,6 +3,7 @@
 use lab::Checked;
 use lab::forecast::forecast;
 
+use super::many;
 use super::review::Arguments;
 use crate::failure::Failure;
 use crate::format::Format;
@@ -11,6 +12,19 @@ use crate::terminal::{say, width};
 
 /// Prints what the review would cost. No store is opened, and the target is at most read.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let targets = many::targets(arguments)?;
+    if targets.len() < 2 {
+        return survey(arguments);
+    }
+    targets.into_iter().try_for_each(|target| {
+        let mut one = arguments.clone();
+        (one.targets, one.real) = (vec![target], arguments.real.consenting(None));
+        survey(&one)
+    })
+}
+
+/// Prints what the review of one target would cost.
+fn survey(arguments: &Arguments) -> Result<(), Failure> {
     let plan = arguments.plan()?;
     let surveyed = target::survey(arguments.target(), &arguments.real, arguments.rated_endurance)?;
     if let Some(subject) = &surveyed.subject {

@@ -17,6 +17,7 @@ pub mod history;
 pub mod import;
 mod interleave;
 mod jobs;
+pub mod many;
 pub mod merge;
 pub mod next;
 mod page;

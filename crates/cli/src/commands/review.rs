@@ -13,6 +13,7 @@ use report::Report;
 use store::{Annotations, HealthMoment, Run, RunId, RunState, Shard, Sharding, Store};
 
 use super::history::{Which, print_summary, write_report_to};
+use super::many::{ManyOptions, MemberNews, MemberOrder, Resume};
 use crate::annotations::AnnotationOptions;
 use crate::format::Format;
 use crate::interruption;
@@ -31,8 +32,10 @@ pub const SINGLE: &str = "run";
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// What to review: sim:DRIVE, a file or a block device [default: sim:x25-m]
-    pub target: Option<String>,
+    /// What to review: sim:DRIVE, a file or a block device [default: sim:x25-m]. Several are a group of runs;
+    /// sim:p5520#1..24 stands for 24 specimens
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
 
     /// The plan to follow: a name of `assay plans`, or a file
     #[arg(long, value_name = "PLAN", default_value = "review")]
@@ -65,11 +68,14 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "assay-reports")]
     out: PathBuf,
 
-    /// Continue an interrupted review with its original options: the latest, or the run with this number. A device, a
-    /// drive's file and meters (--power) must be named again
-    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last",
+    /// Continue an interrupted review with its original options: the latest, the run with this number, or all of a group
+    /// that is not complete. A device, a drive's file and meters (--power) must be named again
+    #[arg(long, value_name = "RUN|GROUP", num_args = 0..=1, default_missing_value = "last",
         conflicts_with_all = ["plan", "quick", "full_length", "repeats", "seed", "size", "direct"])]
-    pub resume: Option<Which>,
+    pub resume: Option<Resume>,
+
+    #[command(flatten)]
+    pub many: ManyOptions,
 
     /// Do a part of the measurements: I/N, such as 3/64; slurm (a task of a job array); kubernetes/N (a pod of an indexed
     /// job). `assay merge` makes one run of the N stores
@@ -108,7 +114,7 @@ pub struct Arguments {
 
     /// Full-screen live view: charts, IOPS, latencies, drive counters, findings
     #[arg(long)]
-    live: bool,
+    pub live: bool,
 
     /// Allow the plan to read traces from this folder as well as its own; may be given several times
     #[arg(long, value_name = "DIR")]
@@ -117,12 +123,36 @@ pub struct Arguments {
     /// Rated endurance of the drive (TBW) from its data sheet: 150TB, 1.2PB
     #[arg(long, value_name = "TBW", value_parser = parse_endurance)]
     pub rated_endurance: Option<Endurance>,
+
+    /// What this process does of a review of several drives.
+    #[arg(skip)]
+    pub member: Option<MemberOrder>,
 }
 
 impl Arguments {
     /// What to review.
     pub fn target(&self) -> &str {
-        self.target.as_deref().unwrap_or(target::DEFAULT)
+        self.targets.first().map_or(target::DEFAULT, String::as_str)
+    }
+
+    /// The folder for the reports.
+    pub fn out(&self) -> &Path {
+        &self.out
+    }
+
+    /// Whether metrics are asked for.
+    pub const fn is_metered(&self) -> bool {
+        self.metrics.is_some()
+    }
+
+    /// Whether a power meter is named.
+    pub fn has_power(&self) -> bool {
+        self.power.is_given()
+    }
+
+    /// The group that the run is one of.
+    fn group(&self) -> Option<String> {
+        self.member.as_ref().map(|member| member.group.clone()).or_else(|| self.many.group.clone())
     }
 
     /// The plan to follow, with all that it names.
@@ -149,12 +179,20 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
     let metrics = arguments.metrics.as_ref().map(|place| place.open(arguments.metrics_public)).transpose()?;
     let pages = ReportFolder::checked(&arguments.out)?;
     let (begun, mut opened, undertaking) = match arguments.resume {
-        Some(which) => {
+        Some(Resume::Run(which)) => {
             let (run, opened, undertaking) = resume(arguments, which, &mut store)?;
             (Some(run), opened, undertaking)
         }
-        None => begin(arguments).map(|(opened, undertaking)| (None, opened, undertaking))?,
+        Some(Resume::Group(_)) | None => {
+            let like = arguments.member.as_ref().and_then(|member| member.like);
+            let like = like.map(|run| store.run(run)).transpose()?;
+            begin(arguments, like.as_ref()).map(|(opened, undertaking)| (None, opened, undertaking))?
+        }
     };
+    if let Some(member) = &arguments.member {
+        opened.findings.extend(member.findings.clone());
+        opened.environment.beside = member.beside.clone();
+    }
     let undertaking = RunRequest { metrics, live: arguments.live, ..undertaking };
     let store = Mutex::new(store);
     let record = match &begun {
@@ -163,6 +201,9 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
     };
     let run = record.id();
     notice(format_args!("Run {run}: {} on {}", undertaking.plan().title, opened.identity));
+    if arguments.member.is_some() {
+        MemberNews { run }.tell()?;
+    }
     undertaking.guard(&record)?;
     if !undertaking.ends_in_order(&opened) {
         let path = record.store().path().to_owned();
@@ -184,7 +225,7 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
         failure(&broken, words)
     })?;
     looked?;
-    finish(record, &pages, arguments.format)
+    finish(record, &pages, arguments)
 }
 
 /// What is typed to go on with a run.
@@ -196,8 +237,19 @@ fn again(run: RunId, target: &str) -> String {
 }
 
 /// What is to be run, on what.
-pub fn begin(arguments: &Arguments) -> Result<(OpenedTarget, RunRequest), Failure> {
-    let plan = arguments.plan()?;
+pub fn begin(arguments: &Arguments, like: Option<&Run>) -> Result<(OpenedTarget, RunRequest), Failure> {
+    let mut arguments = arguments.clone();
+    let plan = match like {
+        Some(run) => {
+            arguments.real.size = run.size;
+            arguments.real.direct = Some(u8::from(run.direct));
+            (arguments.seed, arguments.repeats) = (run.seed.get(), run.repeats);
+            let mut plan = plan_of(run)?;
+            lab::Traces::within(Within::folder(Path::new("")).allowing(&arguments.allow_path)).give(&mut plan)?;
+            plan
+        }
+        None => arguments.plan()?,
+    };
     let name = arguments.target();
     if name.starts_with("sim:") && arguments.real.size.is_some() {
         return Err(Failure::usage("--size is for files and devices; a review uses the whole simulated drive"));
@@ -206,7 +258,7 @@ pub fn begin(arguments: &Arguments) -> Result<(OpenedTarget, RunRequest), Failur
     let mut opened = metering.of(target::open(name, &arguments.real, plan.changes_data(), true)?);
     let checked = opened.check(&plan)?;
     opened.ready(&plan, arguments.speed)?;
-    tell_cost(arguments, &plan, &opened);
+    tell_cost(&arguments, &plan, &opened);
     let (size, direct) = (arguments.real.size, arguments.real.is_direct());
     let annotations = arguments.annotations.on(Annotations::default());
     let seed = Seed::new(arguments.seed);
@@ -219,7 +271,7 @@ pub fn begin(arguments: &Arguments) -> Result<(OpenedTarget, RunRequest), Failur
         metrics: None,
         live: false,
         annotations,
-        group: None,
+        group: arguments.group(),
         shard: arguments.shard,
     };
     Ok((opened, undertaking))
@@ -246,13 +298,17 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
             run.id
         )));
     }
+    let named = arguments.targets.first().map(String::as_str);
+    // A drive that is found under another name is the drive that it was.
+    let now = named.filter(|named| fingerprint::is_drive_of(&run, named)).map(absolute);
+    let run = Run { target: now.unwrap_or_else(|| run.target.clone()), ..run };
     if run.state == RunState::Complete {
         return Err(Failure::usage(format!(
             "run {} is complete, so there is nothing to resume; `assay report {}` writes its report again",
             run.id, run.id
         )));
     }
-    let is_named = check_named(&run, arguments.target.as_deref())?;
+    let is_named = check_named(&run, named)?;
     let mut plan = plan_of(&run)?;
     if let Some(method) = arguments.purge {
         plan.purge_by(method);
@@ -397,12 +453,15 @@ fn changed(run: &Run, was: &str, found: &str) -> Failure {
     ))
 }
 
-fn finish(record: RunRecord, pages: &ReportFolder, format: Format) -> Result<(), Failure> {
+fn finish(record: RunRecord, pages: &ReportFolder, arguments: &Arguments) -> Result<(), Failure> {
     let outcome = record.recall()?;
     // First the report: nobody may be there to read the summary.
     let report = Report::of(&outcome);
     let path = write_report_to(&report, &outcome.run, pages)?;
-    match format {
+    if arguments.member.is_some() {
+        return judge(&outcome);
+    }
+    match arguments.format {
         Format::Text => {
             print_summary(&report, std::io::stdout().is_terminal())?;
             say(&format!("Report: {}\n", path.display()))?;

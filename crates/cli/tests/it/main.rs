@@ -31,6 +31,7 @@ mod house;
 mod import;
 mod killed;
 mod live;
+mod many;
 mod metrics;
 mod package;
 mod plans;

@@ -117,9 +117,9 @@ impl DriveIdentity {
         }
     }
 
-    /// By what drives are listed: host, slot, serial number, name; numbers in them by their size.
+    /// By what drives are listed: host, slot, name; numbers in them by their size.
     pub(super) fn order(&self) -> Vec<(String, u64)> {
-        let words = [&self.host, &self.slot, &self.serial, &Some(self.target.clone())];
+        let words = [&self.host, &self.slot, &Some(self.target.clone())];
         words.into_iter().flat_map(|word| natural(word.as_deref().unwrap_or_default())).collect()
     }
 }

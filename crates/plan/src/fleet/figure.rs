@@ -1,6 +1,6 @@
 //! One key figure over all drives of a model.
 
-use stats::{RobustSpread, ScoreDistribution};
+use stats::{LogRatio, RobustSpread, ScoreDistribution};
 
 use super::drive::{FleetDrive, FleetReading};
 use crate::compare::ContrastSide;
@@ -34,8 +34,8 @@ pub struct FleetPlace {
     pub ratio: f64,
     /// How many deviations its logarithm lies above that of the median.
     pub score: f64,
-    /// How often one of as many alike drives lies as far out; none where there are too few to say. One where it is nearer to
-    /// the median than is told apart.
+    /// How often one of as many alike drives lies as far out, or where that is more, repeats of a drive that is at the median
+    /// do; none where there are too few drives to say. One where it is nearer to the median than is told apart.
     pub p: Option<f64>,
     /// Whether it lies apart from its peers, at the fleet's rate of false discoveries.
     pub is_apart: bool,
@@ -61,7 +61,9 @@ impl FleetFigure {
         for place in &mut self.places {
             // A ratio below one is as far as its reciprocal is.
             let is_near = place.distance() < (1.0 + least).ln();
-            place.p = distribution.map(|distribution| if is_near { 1.0 } else { distribution.p(place.score) });
+            // Drives that are measured alike may lie nearer together than any of them can be measured.
+            let own = LogRatio::to_value(&place.side.samples, self.median).map_or(0.0, |ratio| ratio.p());
+            place.p = distribution.map(|distribution| if is_near { 1.0 } else { distribution.p(place.score).max(own) });
         }
     }
 

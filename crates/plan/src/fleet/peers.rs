@@ -57,8 +57,12 @@ pub enum FleetError {
 impl Fleet {
     /// Of these runs, of which the last of each drive counts.
     ///
-    /// A figure is held against its median over the peers by the modified z-score of its logarithm; each drive's figures are a
-    /// family of tests, and drives are told apart under control of the false discovery rate.
+    /// A figure is held against its median over the peers by the modified z-score of its logarithm, and by Student's t of the
+    /// drive's own repeats: it lies apart where both say so. Each drive's figures are a family of tests, and drives are told
+    /// apart under control of the false discovery rate.
+    ///
+    /// Source, of tests that must all reject: R. L. Berger, "Multiparameter hypothesis testing and acceptance sampling",
+    /// Technometrics 24(4), 1982.
     ///
     /// # Errors
     /// If there is no run that is complete.

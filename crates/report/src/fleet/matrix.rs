@@ -14,18 +14,19 @@ const DEEPEST: f64 = 0.3;
 /// Every figure of every drive.
 pub(super) fn matrix(fleet: &Fleet, peers: &FleetPeers) -> Markup {
     let scales: Vec<Scaled> = peers.figures.iter().map(|figure| Scaled::of(&figure.unit, figure.median)).collect();
+    let has_slots = peers.drives.iter().any(|at| fleet.drives[*at].identity.slot.is_some());
     let table = html! {
         table.matrix {
             caption { "Means over the repeats, and how far each is from the median. ▲ differs from its peers." }
             thead { tr {
-                th scope="col" { "Serial number" } th scope="col" { "Slot" } th scope="col" { "Firmware" }
+                th scope="col" { "Serial number" } @if has_slots { th scope="col" { "Slot" } } th scope="col" { "Firmware" }
                 @for (figure, scaled) in peers.figures.iter().zip(&scales) {
                     th.number scope="col" { (figure.title) ", " span.unit { (scaled.unit) } }
                 }
             } }
             tbody {
                 tr.counted {
-                    th scope="row" { "Median" } td {} td {}
+                    th scope="row" { "Median" } td {} @if has_slots { td {} }
                     @for (figure, scaled) in peers.figures.iter().zip(&scales) {
                         td.number data-v=(kept(figure.median)) { (scaled.three(figure.median)) span.spread { "±" (percent(figure.deviation)) } }
                     }
@@ -34,7 +35,7 @@ pub(super) fn matrix(fleet: &Fleet, peers: &FleetPeers) -> Markup {
                     @let identity = &fleet.drives[at].identity;
                     tr {
                         th scope="row" { a href={ "#" (sheet::anchor(fleet, at)) } { (identity.label()) } }
-                        td { (identity.slot.as_deref().unwrap_or("–")) }
+                        @if has_slots { td { (identity.slot.as_deref().unwrap_or("–")) } }
                         td { (identity.firmware.as_deref().unwrap_or("–")) }
                         @for (figure, scaled) in peers.figures.iter().zip(&scales) {
                             (cell(figure.places.iter().find(|place| place.drive == at), *scaled, &figure.unit))

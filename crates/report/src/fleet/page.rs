@@ -53,7 +53,7 @@ pub(super) fn section(report: &FleetReport) -> Markup {
             @if let Some((before, found)) = &report.effects {
                 ul.verdict { @for sentence in effects::told(found, before) { li { (bound(&sentence)) } } }
             }
-            p.trust { "Limits, the sheets below and the CSV have every figure. " (bound(&prose::method(fleet))) }
+            p.trust { "The sheets below and the CSV have every figure. " (bound(&prose::method(fleet))) }
         }
         section #drives { h2 { "Drives" } (drives(fleet)) }
         @for (at, peers) in fleet.peers.iter().enumerate().filter(|(_, peers)| !peers.figures.is_empty()) {
@@ -71,13 +71,14 @@ pub(super) fn section(report: &FleetReport) -> Markup {
 /// The drives, each with how it stands.
 fn drives(fleet: &Fleet) -> Markup {
     let has_gates = fleet.drives.iter().any(|drive| drive.gate.is_some());
+    let has_slots = fleet.drives.iter().any(|drive| drive.identity.slot.is_some());
     let table = html! {
         table.fleet {
             caption.hidden { "Drives" }
             thead { tr {
                 th scope="col" { "Serial number" } th scope="col" { "Verdict" } th scope="col" { "Differs in" }
                 @if has_gates { th scope="col" { "Limits" } }
-                th scope="col" { "Slot" } th scope="col" { "Firmware" } th scope="col" { "Target" } th scope="col" { "Run" } th scope="col" { "Findings" }
+                @if has_slots { th scope="col" { "Slot" } } th scope="col" { "Firmware" } th scope="col" { "Target" } th scope="col" { "Run" } th scope="col" { "Findings" }
             } }
             tbody { @for (at, drive) in fleet.drives.iter().enumerate() {
                 @let standing = Standing::of(fleet, at);
@@ -86,9 +87,9 @@ fn drives(fleet: &Fleet) -> Markup {
                     td { span class={ "badge " (standing.class()) } { (standing.name()) } }
                     td.long { @if standing == Standing::Incomplete { (drive.run.error.as_deref().unwrap_or("cut off")) } @else { (bound(&prose::differences(fleet, at, 2))) } }
                     @if has_gates { td { (drive.gate.as_ref().map_or("–", |gate| gate.outcome().name())) } }
-                    td { (drive.identity.slot.as_deref().unwrap_or("–")) }
+                    @if has_slots { td { (drive.identity.slot.as_deref().unwrap_or("–")) } }
                     td { (drive.identity.firmware.as_deref().unwrap_or("–")) }
-                    td { code { (drive.identity.target) } }
+                    td.long { code { (drive.identity.target) } }
                     td { (drive.run.id) }
                     td { (sheet::findings_told(drive)) }
                 }

@@ -5,8 +5,9 @@ use plan::fleet::{Fleet, FleetDrive, FleetFigure, FleetPlace};
 use plan::gate::GateOutcome;
 
 use super::FleetReport;
+use crate::axis::plain;
 use crate::comparison::change;
-use crate::number::{count, percent};
+use crate::number::count;
 
 /// As many drives are named in a sentence.
 const NAMED: usize = 4;
@@ -153,9 +154,9 @@ pub(super) const fn way(place: &FleetPlace) -> &'static str {
 pub(super) fn method(fleet: &Fleet) -> String {
     format!(
         "A drive is held against the median of the drives of its model, figure by figure, by the modified z-score of the \
-         logarithm (median absolute deviation). It differs where that is significant at a false discovery rate of {} over the \
-         drives, and the figure is at least {} from the median.",
-        percent(fleet.rule.rate),
-        percent(fleet.rule.least),
+         logarithm (median absolute deviation) and by its own repeats. It differs where both are significant at a false discovery \
+         rate of {} % over the drives, and the figure is at least {} % from the median.",
+        plain(fleet.rule.rate * 100.0),
+        plain(fleet.rule.least * 100.0),
     )
 }

@@ -31,8 +31,10 @@ pub fn text(report: &FleetReport, width: u16) -> String {
         .collect();
     let widths: [usize; 5] =
         std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+    // What no drive has is no column.
+    let shown: Vec<usize> = (0..5).filter(|column| rows.iter().any(|row| row[*column] != "–")).collect();
     for (row, drive) in rows.iter().zip(&fleet.drives) {
-        let cells: Vec<String> = row.iter().zip(widths).map(|(cell, room)| format!("{cell:room$}")).collect();
+        let cells: Vec<String> = shown.iter().map(|&at| format!("{:room$}", row[at], room = widths[at])).collect();
         let line = format!("{}  {}", cells.join("  "), drive.identity.target);
         lines.push(line.chars().take(usize::from(width)).collect::<String>().trim_end().to_owned());
     }

@@ -1,0 +1,81 @@
+//! `assay review` of several targets: a process a drive, so many at a time, one group of runs in the store.
+
+mod consent;
+mod drives;
+mod member;
+mod names;
+mod options;
+mod order;
+mod queue;
+mod resumed;
+mod summary;
+mod view;
+
+use std::path::Path;
+
+use lab::plan::Plan;
+use store::Store;
+
+pub use self::options::{ManyOptions, Resume};
+pub use self::order::{MemberNews, MemberOrder, take};
+use self::queue::{Queue, QueueEnd};
+use super::review::Arguments;
+use crate::failure::Failure;
+use crate::terminal::notice;
+
+/// Whether a review is of several targets, or of a group.
+pub fn is_asked(arguments: &Arguments) -> Result<bool, Failure> {
+    let is_group = matches!(arguments.resume, Some(Resume::Group(_)));
+    Ok(is_group || arguments.many.is_asked() || names::expanded(&arguments.targets)?.len() > 1)
+}
+
+/// The targets with those spelled out that `#1..24` stands for.
+pub fn targets(arguments: &Arguments) -> Result<Vec<String>, Failure> {
+    names::expanded(&arguments.targets)
+}
+
+/// Reviews every target, and reports on them together. `words` is the whole command line.
+///
+/// # Errors
+/// If anything is wrong with a target before the first is begun, or a drive's run did not come to its end.
+pub fn run(arguments: &Arguments, words: &[String], store: &Path) -> Result<(), Failure> {
+    arguments.many.check(arguments)?;
+    // What the processes open is made once, and not by several at a time.
+    drop(Store::open(store)?);
+    let phases = match &arguments.resume {
+        Some(Resume::Group(group)) => vec![resumed::phase(arguments, group, store)?],
+        _ => begun(arguments, store)?,
+    };
+    let mut end = QueueEnd::default();
+    for phase in &phases {
+        if end.is_interrupted {
+            break;
+        }
+        notice(phase.heading());
+        end.and(Queue::new(phase, words, store).carry_out()?);
+    }
+    let groups: Vec<&str> = phases.iter().map(|phase| phase.group.as_str()).collect();
+    let told = summary::tell(store, &groups, arguments);
+    end.judge(&groups)?;
+    told
+}
+
+/// The phases of a review that begins: one, or first each drive alone and then all together.
+fn begun(arguments: &Arguments, store: &Path) -> Result<Vec<queue::Phase>, Failure> {
+    let plan = arguments.plan()?;
+    let targets = names::expanded(&arguments.targets)?;
+    let drives = drives::checked(&targets, arguments, &plan)?;
+    let group = arguments.many.group_name(&plan, &Store::open_to_read(store)?)?;
+    let phases = arguments.many.phases(&group, drives.len());
+    phases
+        .into_iter()
+        .map(|(group, jobs)| queue::Phase::new(group, jobs, drives.clone(), arguments, workers(&plan)))
+        .collect()
+}
+
+/// The most workers that the plan has at a time.
+fn workers(plan: &Plan) -> usize {
+    let works = plan.steps.iter().map(|step| step.work(&lab::plan::Site::ANY));
+    let most = works.map(|work| work.runs().map(|cell| cell.workload.workers).max().unwrap_or(1)).max();
+    most.map_or(1, |most| most as usize)
+}

@@ -1,0 +1,148 @@
+//! What can be asked of a review of several drives.
+
+use std::str::FromStr;
+
+use block::Seed;
+use lab::now_ms;
+use lab::plan::Plan;
+use store::{Filter, Store};
+
+use super::super::history::Which;
+use super::super::review::Arguments;
+use crate::failure::Failure;
+use crate::number;
+
+/// The longest name of a group, in characters.
+const NAME_MAX: usize = 64;
+
+/// How several drives are reviewed.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ManyOptions {
+    /// Several targets: so many at a time, each on processor cores of its own [default: 1]
+    #[arg(long, value_name = "N", value_parser = number::within::<u32>(1..=1024), conflicts_with_all = ["alone", "together"])]
+    jobs: Option<u32>,
+
+    /// Several targets: one after the other; with --together, that first
+    #[arg(long)]
+    alone: bool,
+
+    /// Several targets: all at a time; with --alone, the difference between the two is reported
+    #[arg(long)]
+    together: bool,
+
+    /// The name of the group that the runs belong to [default: one that no other group has]
+    #[arg(long, value_name = "NAME", value_parser = group)]
+    pub group: Option<String>,
+}
+
+/// What is continued.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resume {
+    Run(Which),
+    /// What is not complete of this group.
+    Group(String),
+}
+
+impl FromStr for Resume {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(which) => Ok(Self::Run(which)),
+            Err(why) => group(text).map(Self::Group).map_err(|_| format!("{why}, or the name of a group")),
+        }
+    }
+}
+
+/// A name of a group, which is also a part of files' names.
+fn group(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let is_name = text.chars().all(is_plain) && text.starts_with(|c: char| c.is_ascii_alphabetic());
+    match is_name && text.len() <= NAME_MAX && text != "last" {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "give at most {NAME_MAX} letters, digits, hyphens, dots and underscores, a letter first, such as rack-7"
+        )),
+    }
+}
+
+impl ManyOptions {
+    /// Whether something is asked that is for several drives. How many at a time says nothing of a single one.
+    pub const fn is_asked(&self) -> bool {
+        self.alone || self.together
+    }
+
+    /// Refuses what is for one drive.
+    pub fn check(&self, arguments: &Arguments) -> Result<(), Failure> {
+        let one =
+            [("--live", arguments.live), ("--metrics", arguments.is_metered()), ("--power", arguments.has_power())];
+        match one.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => Err(Failure::usage(format!(
+                "{option} is for a review of one drive; `assay serve` shows several while they are measured"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// The name of the group, which no other has unless it was given.
+    pub fn group_name(&self, plan: &Plan, store: &Store) -> Result<String, Failure> {
+        if let Some(name) = &self.group {
+            return Ok(name.clone());
+        }
+        let date = report::date(now_ms());
+        let date = date.split(' ').next().unwrap_or_default();
+        for attempt in 0.. {
+            let seed = Seed::new(now_ms().unsigned_abs()).number(u64::from(std::process::id()) << 16 | attempt);
+            let name = format!("{}-{date}-{:06x}", plan.name, seed.get() >> 40);
+            let filter = Filter { group: Some(name.clone()), ..Filter::default() };
+            if store.count(&filter)? == 0 {
+                return Ok(name);
+            }
+        }
+        unreachable!("the attempts do not end")
+    }
+
+    /// The groups that are measured one after the other, each with how many drives at a time.
+    pub fn phases(&self, group: &str, drives: usize) -> Vec<(String, usize)> {
+        let jobs = self.jobs.map_or(1, |jobs| jobs as usize).min(drives.max(1));
+        match (self.alone, self.together) {
+            (true, true) => vec![(format!("{group}-alone"), 1), (format!("{group}-together"), drives)],
+            (false, true) => vec![(group.to_owned(), drives)],
+            _ => vec![(group.to_owned(), jobs)],
+        }
+    }
+
+    /// How many drives at a time, of so many.
+    pub fn jobs(&self, drives: usize) -> usize {
+        self.phases("", drives).last().map_or(1, |phase| phase.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use store::RunId;
+
+    use super::*;
+
+    #[test]
+    fn a_run_a_word_and_a_group_are_told_apart() {
+        assert_eq!("last".parse(), Ok(Resume::Run(Which::Last)));
+        assert_eq!("12".parse(), Ok(Resume::Run(Which::Number(RunId(12)))));
+        assert_eq!("rack-7".parse(), Ok(Resume::Group("rack-7".to_owned())));
+        for wrong in ["", "7-rack", "../x", "a b", "-x"] {
+            assert!(wrong.parse::<Resume>().is_err_and(|error| error.contains("name of a group")), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn drives_are_measured_alone_together_or_both() {
+        let options = |jobs, alone, together| ManyOptions { jobs, alone, together, group: None };
+        let named = |name: &str, jobs| (name.to_owned(), jobs);
+        assert_eq!(options(None, false, false).phases("g", 24), [named("g", 1)]);
+        assert_eq!(options(Some(8), false, false).phases("g", 24), [named("g", 8)]);
+        assert_eq!(options(Some(8), false, false).phases("g", 3), [named("g", 3)]);
+        assert_eq!(options(None, true, false).phases("g", 24), [named("g", 1)]);
+        assert_eq!(options(None, false, true).phases("g", 24), [named("g", 24)]);
+        assert_eq!(options(None, true, true).phases("g", 24), [named("g-alone", 1), named("g-together", 24)]);
+    }
+}
