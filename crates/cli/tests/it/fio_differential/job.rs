@@ -112,6 +112,8 @@ pub const DETAILS: &[&str] = &[
     "rw=randread bs=4k size=64k io_size=300k loops=3 norandommap=1",
     "rw=randread bs=4k size=64k io_size=300k loops=3 norandommap=1 ioengine=libaio",
     "rw=randwrite bs=4k size=64k io_size=300k loops=3 norandommap=1 ioengine=libaio",
+    "rw=write bs=4k,8k,16k size=33% filename=f",
+    "rw=randwrite bssplit=4k/60:8k/,16k size=256k",
     "rw=randread bs=12k size=100% io_size=1036k norandommap=1 filename=f",
 ];
 

@@ -67,7 +67,8 @@ fn scaled(place: &Place, line: String, filled: &str) -> Option<ScaledLine> {
     words.insert(0, "--filename=f".to_owned());
     words.extend(SMALLER.map(str::to_owned));
     let job = understood(place, &words)?;
-    let has_no_log = ["gtod_reduce", "disable_bw_measurement"].iter().any(|name| job.get(name).is_some());
+    let has_no_log =
+        ["gtod_reduce", "disable_bw_measurement", "write_bw_log"].iter().any(|name| job.get(name).is_some());
     if job.number("numjobs", 1) > 1 && (has_no_log || job.number("numjobs", 1) > 4) {
         words.push(if has_no_log { "--numjobs=1" } else { "--numjobs=2" }.to_owned());
     }

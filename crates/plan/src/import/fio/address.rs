@@ -52,7 +52,8 @@ fn once_each(reading: &OptionReader, workload: &mut Workload) {
     }
     if is_plain && is_uniform {
         workload.no_repeat = true;
-        if let Some(given) = reading.option("bs").filter(|given| given.text().contains(',')) {
+        let mut lists = ["bs", "bsrange", "bssplit"].into_iter().filter_map(|name| reading.option(name));
+        if let Some(given) = lists.find(|given| given.text().contains(',')) {
             reading.tell(given.lost(
                 "every block occurs once; fio may end before, as its random map has blocks of the smallest of all sizes",
             ));

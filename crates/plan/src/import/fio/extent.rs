@@ -1,7 +1,7 @@
 //! Which file a job is on, how much of it, and when the job ends.
 
 use block::{Bytes, Nanos};
-use workload::{BYTES_MAX, Stop};
+use workload::{BYTES_MAX, Stop, Workload};
 
 use super::super::{Notice, Severity};
 use super::given::{FioOption, FioSection};
@@ -180,7 +180,7 @@ pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJ
         }
         (FioAmount::Percent(_), None, None) => None,
     };
-    let least = job.workload.all_sizes().min().expect("every pattern makes requests").max(Bytes::new(1));
+    let least = least(reading, job.workload.all_sizes().min().expect("every pattern makes requests"));
     let (start, increment) = (part("offset"), part("offset_increment"));
     // What is a share is moved on to where a request may begin.
     let is_moved = is_share("offset") || is_share("offset_increment");
@@ -236,6 +236,24 @@ fn zones(reading: &OptionReader, world: &dyn World, job: &ImportedJob, given: &F
         return None;
     };
     Some(Bytes::new(zone.get().saturating_mul(u64::from(count))).min(BYTES_MAX))
+}
+
+/// The smallest size of any kind of request, also of those that the job does not make, by which fio rounds; `own` is of those it
+/// makes.
+///
+/// Source: fio 3.33, `thread_options.h`, `td_min_bs`.
+fn least(reading: &OptionReader, own: Bytes) -> Bytes {
+    let lists = ["bssplit", "bsrange", "bs"].into_iter().find_map(|name| reading.option(name));
+    let lists = lists.filter(|given| given.text().contains(','));
+    let sizes = lists.into_iter().flat_map(|given| {
+        given.text().split([',', ':']).filter_map(|part| {
+            match part.split(['/', '-']).next().unwrap_or_default().trim() {
+                "" => Some(Workload::default().block),
+                size => reading.size(given, size),
+            }
+        })
+    });
+    sizes.chain([own]).min().unwrap_or(own).max(Bytes::new(1))
 }
 
 /// After what time the job ends, if it does by time.
