@@ -155,8 +155,9 @@ fn the_api_answers_as_its_document_says() {
         assert_eq!(get(path, address).0, status, "{address}");
     }
     let named: Vec<&String> = document["paths"].as_object().unwrap().keys().collect();
-    let expected = ["compare", "drive", "drives", "openapi.json", "runs", "runs/{run}", "runs/{run}/live"];
-    assert_eq!(named, expected.map(|name| format!("/api/{name}")).iter().collect::<Vec<_>>());
+    let pages =
+        ["compare", "drive", "drives", "openapi.json", "push", "push/wanted", "runs", "runs/{run}", "runs/{run}/live"];
+    assert_eq!(named, pages.map(|name| format!("/api/{name}")).iter().collect::<Vec<_>>());
 }
 
 #[test]
