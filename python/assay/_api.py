@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Union
 
 from assay import _assay
-from assay._assay import Comparison, Measurement, Run, Store
+from assay._assay import Comparison, Error, Measurement, Run, Store
 from assay._progress import shown
 
 Path = Union[str, "os.PathLike[str]"]
@@ -77,7 +77,9 @@ def review(
     """
     name = os.fspath(target)
     options = {**_named_again(name, options), "plan": os.fspath(plan)}
-    path = _path(store) or Store().path
+    path = _path(store) or _assay.default_store()
+    if path is None:
+        raise Error("results cannot be stored: neither XDG_DATA_HOME nor HOME is set; name a file with store=")
     with shown(progress) as show:
         return _assay.review(name, os.fspath(path), show, options)
 

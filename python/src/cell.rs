@@ -37,6 +37,15 @@ const STATE_FIELDS: [Field; 11] = [
     Field::Zonemode,
 ];
 
+/// What came of a cell.
+#[derive(Default)]
+struct Found {
+    figures: Vec<(String, f64)>,
+    findings: Vec<String>,
+    /// Whether its state had to be made.
+    is_made: bool,
+}
+
 /// What is measured, as plain data.
 struct Asked {
     preset: Preset,
@@ -64,13 +73,13 @@ pub fn measure_cell<'py>(
     let asked =
         Asked::new(target, changes, fields, until, seed, key).map_err(|failure| crate::error::raised(py, &failure))?;
     let measured = move |host: &Host| threads(1)?.install(|| asked.measured(&scratch, host));
-    let (found, doubts, is_made) = supervised(py, None, group, measured)?;
+    let Found { figures, findings, is_made } = supervised(py, None, group, measured)?;
     let all = PyDict::new(py);
-    found.into_iter().try_for_each(|(name, value)| all.set_item(name, value))?;
+    figures.into_iter().try_for_each(|(name, value)| all.set_item(name, value))?;
     if all.is_empty() {
         return Err(refused(py, "nothing was measured"));
     }
-    Ok((all, doubts, is_made))
+    Ok((all, findings, is_made))
 }
 
 /// How many conditioned states were made in this process.
@@ -151,7 +160,7 @@ impl Asked {
     }
 
     /// Measures it, on the drive in its state.
-    fn measured(self, scratch: &Path, host: &Host) -> Result<(Vec<(String, f64)>, Vec<String>, bool), Failure> {
+    fn measured(self, scratch: &Path, host: &Host) -> Result<Found, Failure> {
         let plan = self.plan()?;
         let site = lab::plan::Site::ANY;
         let works: Vec<_> = plan.steps.iter().map(|step| step.work(&site)).collect();
@@ -190,8 +199,8 @@ impl Asked {
         drive.measure(&[task], &keep, &|_| ()).map_err(told)?;
         let found = found.into_inner().expect("nothing panics while it holds the figures");
         let measured = found.into_iter().flat_map(|(_, measured)| measured).next();
-        let Some(measured) = measured else { return Ok((Vec::new(), Vec::new(), is_made)) };
-        Ok((figures(&measured), measured.target_findings(), is_made))
+        let Some(measured) = measured else { return Ok(Found::default()) };
+        Ok(Found { figures: figures(&measured), findings: measured.target_findings(), is_made })
     }
 
     /// The drive in the state that this plan leaves.

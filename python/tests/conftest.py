@@ -26,6 +26,12 @@ sweep.iodepth = [1, 8]
 """
 
 
+@pytest.fixture(autouse=True)
+def no_ones_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user's own store is left alone."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
 @pytest.fixture
 def plan(tmp_path: Path) -> Path:
     path = tmp_path / "short.toml"

@@ -34,8 +34,10 @@ def test_runs_are_held_against_each_other(tmp_path: Path, plan: Path) -> None:
     assert len(rows) == 2 and all(row["ratio"] < 0.9 for row in rows)
     assert {row["after_run"] for row in rows} == {b.id}
     assert comparison.report(tmp_path / "compare.html").exists()
-    pooled = assay.compare([a, a], [b, b]) if False else assay.compare([a], [b])
-    assert pooled.table().rows() == comparison.table().rows()
+    assert assay.compare([a], [b]).table().rows() == comparison.table().rows()
+    more = [assay.review(f"{TINY}&nand.read=50us", plan=plan, store=store, seed=seed) for seed in (2, 3)]
+    pooled = assay.compare([a, *more], [b])
+    assert "pooled" in str(pooled.json()["runs"][0]) and len(pooled.table()) == len(comparison.table())
     with pytest.raises(assay.Error, match="no run"):
         assay.compare([], [b])
 
