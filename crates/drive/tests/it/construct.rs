@@ -25,10 +25,15 @@ const KINDS: [&str; 12] = [
      thermal.warm=60 C&thermal.warm_pace=200%&thermal.hot=75 C&thermal.hot_pace=400%&thermal.hysteresis=2 C",
 ];
 
-/// Without what is drawn, or depends on how much was written, while a drive works: a drive that is written without time draws
-/// nothing.
-const EXACT: &str = "&dies=0%&blocks=0%&word_lines=0%&programs=0%&erases=0%&variation.reads=0%&noise=0%&exponential=false&\
-    jitter=0%&journal.length=0s";
+/// What is drawn, or depends on how much was written, while a drive works, by the line of its file, and the change that does
+/// without: a drive that is written without time draws nothing.
+const DRAWN: [(&str, &str); 5] = [
+    ("[variation]", "&dies=0%&blocks=0%&word_lines=0%&programs=0%&erases=0%&variation.reads=0%"),
+    ("[errors]", "&noise=0%"),
+    ("[suspend]", "&exponential=false"),
+    ("[journal]", "&journal.length=0s"),
+    ("jitter =", "&jitter=0%"),
+];
 
 /// A small drive of a kind, of any size and shape; none where no such drive can be made.
 fn small(kind: &str, numbers: &mut Random) -> Option<FlashDrive> {
@@ -37,7 +42,8 @@ fn small(kind: &str, numbers: &mut Random) -> Option<FlashDrive> {
     let block = [64, 128, 192, 256][numbers.place(4)];
     let spare = 25 + numbers.below(40);
     let user = sectors * 512;
-    let exact = if Preset::find(kind).ok()?.text.contains("[variation]") { EXACT } else { "" };
+    let text = Preset::find(kind).ok()?.text;
+    let exact: String = DRAWN.iter().filter(|(line, _)| text.contains(line)).map(|(_, change)| *change).collect();
     let changes = format!(
         "{kind}&capacity.user={user}B&capacity.spare={spare}%&channels={channels}&dies_per_channel=2&pages_per_block={block}{exact}"
     );

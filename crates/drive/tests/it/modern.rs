@@ -3,7 +3,7 @@
 //! Every figure that is expected here is in the `[rated]` table of the drive's file, with its source, or is named
 //! beside the test.
 
-use assay_drive::preset::{Preset, Rated};
+use assay_drive::preset::{Preset, Rated, Spec};
 use assay_drive::{Device, Drive};
 use block::{Bytes, Lba, Nanos, Op, Request, Tag};
 
@@ -166,4 +166,38 @@ fn a_drive_for_servers_sustains_its_random_writes() {
     let iops = scattered(&mut drive, Op::Write, all, 128, 1 << 18);
     println!("write amplification {:.2}", (drive.counters() - before).write_amplification().unwrap());
     near("p4500-1tb, sustained random writes a second", iops, random_write_iops.unwrap() as f64, 0.20);
+}
+
+/// Drives whose requests all take the mean: docs/calibration.md says why.
+const CLOCKWORK: [&str; 2] = ["intel-520", "x25-m"];
+
+#[test]
+fn lone_requests_of_a_flash_drive_do_not_all_take_the_same_time() {
+    let has_host = |preset: &Preset| preset.host().unwrap().is_some();
+    for preset in Preset::all().filter(|preset| matches!(preset.spec, Spec::Flash(_)) && preset.zones().is_none()) {
+        let mut drive = preset.build_in_host();
+        in_order(&mut drive, Op::Write, Bytes::ZERO, Bytes::from_mib(64));
+        let mut spread = |op: Op| {
+            let mut times: Vec<u64> = Vec::new();
+            let mut random = testkit::Random::new(7);
+            for _ in 0..1_000 {
+                let (began, lba) = (drive.now() + Nanos::from_millis(5), Lba::new(random.below(16_384) * 8));
+                drive.submit(began, Tag(0), Request::new(op, lba, 8));
+                times.push(drive.complete(Nanos::MAX).expect("it was submitted").at.since(began).as_nanos());
+            }
+            times.sort_unstable();
+            times[990] as f64 / times[500] as f64
+        };
+        let reads = spread(Op::Read);
+        assert_eq!(
+            reads > 1.005,
+            !CLOCKWORK.contains(&&*preset.name),
+            "{}: p99 of reads {reads:.4} of p50",
+            preset.name
+        );
+        if has_host(&preset) {
+            let writes = spread(Op::Write);
+            assert!(writes > 1.005, "{}: p99 of writes {writes:.4} of p50", preset.name);
+        }
+    }
 }
