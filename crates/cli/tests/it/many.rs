@@ -282,17 +282,19 @@ fn each_device_is_destroyed_by_its_own_consent_alone() {
     let image = || ["first.img", "second.img"].map(|name| std::fs::read(place.path(name)).unwrap());
     let before = image();
     let asked = ["review", &first.0, &second.0, "--size", "8m", "--plan", &plan];
-    let with = |more: &[&str]| [&asked[..], more].concat();
+    fn with<'a>(asked: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+        [asked, more].concat()
+    }
     let line = format!("--destroy-data={},{}", first.0, second.0);
     let none = place.refuses(&asked);
     assert!(none.contains("ext4") && none.contains(&format!("\n  {line}")), "{none}");
-    let bare = place.refuses(&with(&["--destroy-data"]));
+    let bare = place.refuses(&with(&asked, &["--destroy-data"]));
     assert!(bare.contains("names no drive") && bare.contains(&format!("\n  {line}")), "{bare}");
-    let one = place.refuses(&with(&[&format!("--destroy-data={}", first.0)]));
+    let one = place.refuses(&with(&asked, &[&format!("--destroy-data={}", first.0)]));
     assert!(one.contains(&format!("\n  --destroy-data={}", second.0)) && !one.contains(&line), "{one}");
-    let wrong = place.refuses(&with(&[&line, "--destroy-data=S123"]));
+    let wrong = place.refuses(&with(&asked, &[&line, "--destroy-data=S123"]));
     assert!(wrong.contains("names S123, which is none of the targets"), "{wrong}");
-    assert!(place.refuses(&with(&["--destroy-data=@none.txt"])).contains("none.txt"));
+    assert!(place.refuses(&with(&asked, &["--destroy-data=@none.txt"])).contains("none.txt"));
     assert!(image() == before, "a refusal changes nothing, not even of the one that was consented to");
     let twice = place.path("again");
     std::os::unix::fs::symlink(&first.0, &twice).unwrap();
@@ -300,7 +302,7 @@ fn each_device_is_destroyed_by_its_own_consent_alone() {
     let same = place.refuses(&["review", &first.0, twice, "--plan", &plan]);
     assert!(same.contains("are one and the same"), "{same}");
     std::fs::write(place.path("devices.txt"), format!("# rack 7\n{}\n{} # bay 2\n", first.0, second.0)).unwrap();
-    place.succeeds(&with(&["--destroy-data=@devices.txt"]));
+    place.succeeds(&with(&asked, &["--destroy-data=@devices.txt"]));
     assert_eq!(runs(&place).iter().filter(|run| run["state"] == "complete").count(), 2);
 }
 

@@ -234,7 +234,9 @@ fn runs_stay_selected_from_page_to_page_and_from_search_to_search() {
     let copy = "INSERT INTO run (plan, plan_text, quick, target, target_identity, seed, state, started_ms, version, git_commit, \
                 environment) SELECT plan, plan_text, quick, target, target_identity, seed, state, started_ms, version, git_commit, \
                 environment FROM run WHERE id = 1";
-    (0..60).for_each(|_| drop(connection.execute(copy, []).unwrap()));
+    for _ in 0..60 {
+        connection.execute(copy, []).unwrap();
+    }
     let served = Served::new(&place, &[]);
     let checked = |page: &str| -> Vec<String> {
         let all = page.split("<input ").filter(|input| input.contains("name=\"runs\"") && input.contains(" checked"));

@@ -74,7 +74,7 @@ impl Cluster {
         cluster.add(folder, "munge", munge.args(["--foreground", "--force"]));
         for (name, program) in [("controller", controller?), ("node", node?)] {
             let mut daemon = Command::new(program);
-            cluster.add(folder, name, daemon.arg("-D").arg("-f").arg(&cluster.configuration.clone()));
+            cluster.add(folder, name, daemon.arg("-D").arg("-f").arg(cluster.configuration.clone()));
         }
         cluster.await_node(folder)?;
         Ok(cluster)
