@@ -6,7 +6,6 @@ use std::sync::Mutex;
 use assay_cli::Failure;
 use assay_cli::embedded::Host;
 use block::Seed;
-use drive::Device;
 use drive::preset::Preset;
 use lab::plan::{Field, Plan, PlanLength, PlanText, parse};
 use lab::{Checked, LabError, MeasureTask, RunRecord, Session, Simulated, Subject, Tracker, now_ms};
@@ -17,7 +16,7 @@ use store::{Annotations, NewRun, Store};
 use crate::error::refused;
 use crate::interruption::supervised;
 use crate::measurement::figures;
-use crate::states::{preset, state, threads};
+use crate::states::{State, preset, state, threads};
 
 /// How long a steady drive is measured where nothing else ends it, in simulated time.
 const RUNTIME: &str = "10s";
@@ -169,13 +168,13 @@ impl Asked {
             .flat_map(|work| work.runs())
             .any(|cell| !cell.workload.pattern.changes_data() || cell.workload.pattern.is_mixed());
         let new = Simulated::new(self.preset.clone()).stop_when(host.stop.clone());
-        let (mut drive, is_made) = match self.preparation(reads) {
-            None => (new, false),
+        let (mut drive, mut findings, is_made) = match self.preparation(reads) {
+            None => (new, Vec::new(), false),
             Some(text) => {
                 let recipe = format!("{:?} {:?}\n{}\n{text}", self.preset.spec, self.preset.specimen, self.seed);
                 let like = || self.preset.build_in_host();
                 let (state, is_made) = state(&recipe, like, || self.prepared(&text, scratch, host))?;
-                (new.in_state(state), is_made)
+                (new.in_state(state.device), state.findings, is_made)
             }
         };
         let checked = Checked::new(&plan, &drive)?;
@@ -200,11 +199,12 @@ impl Asked {
         let found = found.into_inner().expect("nothing panics while it holds the figures");
         let measured = found.into_iter().flat_map(|(_, measured)| measured).next();
         let Some(measured) = measured else { return Ok(Found::default()) };
-        Ok(Found { figures: figures(&measured), findings: measured.target_findings(), is_made })
+        findings.extend(measured.target_findings());
+        Ok(Found { figures: figures(&measured), findings, is_made })
     }
 
-    /// The drive in the state that this plan leaves.
-    fn prepared(&self, text: &PlanText, scratch: &Path, host: &Host) -> Result<Device, Failure> {
+    /// The drive in the state that this plan leaves, with doubts about how it came there.
+    fn prepared(&self, text: &PlanText, scratch: &Path, host: &Host) -> Result<State, Failure> {
         let mut drive = Simulated::new(self.preset.clone()).stop_when(host.stop.clone());
         let checked = Checked::new(&parsed(text)?, &drive)?;
         let plan = checked.plan();
@@ -239,7 +239,9 @@ impl Asked {
         let done =
             Session::of(record, &checked, seed, &tracker).and_then(|session| session.carry_out(&mut drive, false));
         done.map_err(told)?;
-        Ok(drive.into_state())
+        let notes = record.store().notes(record.id())?;
+        let findings = notes.into_iter().map(|note| note.text).collect();
+        Ok(State { device: drive.into_state(), findings })
     }
 }
 

@@ -53,12 +53,25 @@ fn locked<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Conditioned drives, by what made them.
-#[derive(Default)]
 struct States {
     /// The one that was used last, ready to be cloned.
-    last: Option<(String, Device)>,
-    /// Those before it as bytes, the one used last behind.
-    saved: Vec<(String, Vec<u8>)>,
+    last: Option<(String, State)>,
+    /// Those before it, the one used last behind.
+    saved: Vec<Saved>,
+}
+
+/// A drive in a state, and doubts about that.
+#[derive(Clone)]
+pub struct State {
+    pub device: Device,
+    pub findings: Vec<String>,
+}
+
+/// The same as bytes.
+struct Saved {
+    recipe: String,
+    bytes: Vec<u8>,
+    findings: Vec<String>,
 }
 
 static STATES: Mutex<States> = Mutex::new(States { last: None, saved: Vec::new() });
@@ -77,32 +90,29 @@ pub fn made() -> u64 {
 pub fn state(
     recipe: &str,
     like: impl FnOnce() -> Device,
-    make: impl FnOnce() -> Result<Device, Failure>,
-) -> Result<(Device, bool), Failure> {
+    make: impl FnOnce() -> Result<State, Failure>,
+) -> Result<(State, bool), Failure> {
     let mut states = locked(&STATES);
-    if let Some((known, device)) = &states.last
+    if let Some((known, state)) = &states.last
         && known == recipe
     {
-        return Ok((device.clone(), false));
+        return Ok((state.clone(), false));
     }
-    let saved = states.saved.iter().position(|(known, _)| known == recipe);
+    let saved = states.saved.iter().position(|saved| saved.recipe == recipe);
     let found = saved.and_then(|place| {
-        let (_, bytes) = states.saved.remove(place);
-        state_from_bytes(&bytes, recipe, &like()).ok()
+        let Saved { bytes, findings, .. } = states.saved.remove(place);
+        Some(State { device: state_from_bytes(&bytes, recipe, &like()).ok()?, findings })
     });
     let is_made = found.is_none();
-    let mut device = match found {
-        Some(device) => device,
-        None => make()?,
-    };
+    let mut state = found.map_or_else(make, Ok)?;
     MADE.fetch_add(u64::from(is_made), Ordering::Relaxed);
-    device.lend();
-    if let Some((before, device)) = states.last.replace((recipe.to_owned(), device.clone())) {
-        let bytes = state_to_bytes(&before, &device);
-        states.saved.push((before, bytes));
-        while states.saved.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() > BYTES_MAX {
+    state.device.lend();
+    if let Some((recipe, State { device, findings })) = states.last.replace((recipe.to_owned(), state.clone())) {
+        let bytes = state_to_bytes(&recipe, &device);
+        states.saved.push(Saved { recipe, bytes, findings });
+        while states.saved.iter().map(|saved| saved.bytes.len()).sum::<usize>() > BYTES_MAX {
             states.saved.remove(0);
         }
     }
-    Ok((device, is_made))
+    Ok((state, is_made))
 }
