@@ -80,7 +80,7 @@ pub const EMBEDDED: &[(&str, &str)] = embed![
 /// What drives are based on beside other drives: parts and classes, each the file of a part of a drive.
 pub const CLASSES: &[(&str, &str)] = embed![
     "drives/class" / "cells-mlc",
-    "drives/class" / "cells-slc",
+    "drives/class" / "cells-planar",
     "drives/class" / "cells-tlc",
     "drives/class" / "firmware",
     "drives/class" / "nand-imft-20nm-mlc",

@@ -205,7 +205,7 @@ fn siblings_write_as_fast_as_their_dies_up_to_what_the_controller_passes_on() {
     let (mut with, mut without) = (drive("m4-256"), drive("m4-256?write_rate=100 GB/s"));
     assert_eq!(lone(&mut with, write(0, 8)), lone(&mut without, write(0, 8)));
     // A page of 4 KiB takes 2,048 us at 2 MB/s: a flush waits for it before it is programmed.
-    let mut slow = drive("m4-256?write_rate=2 MB/s");
+    let mut slow = drive("m4-256?write_rate=2 MB/s&dies=0%&blocks=0%&word_lines=0%&programs=0%&jitter=0%");
     lone(&mut slow, write(0, 8));
     slow.submit(slow.now(), Tag(0), Request::FLUSH);
     let flushed = slow.complete(Nanos::MAX).unwrap().at;
