@@ -126,10 +126,11 @@ fn summary(report: &Report) -> Markup {
                 a href={ "#" (part.anchor()) } { (part.step.title) } " "
                 span { (bound(words)) }
             } } } }
-            @if let Some(headline) = headline(scorecard, parts) { p.verdict { (bound(&headline)) } }
+            @let headline = headline(scorecard, parts);
+            @if let Some(headline) = &headline { p.verdict { (bound(headline)) } }
             @let (rated, reviewed) = (rated::RatedSheet::of(outcome), Reviewed::of(outcome, parts, scorecard));
             (glance(scorecard, rated.as_ref(), reviewed.as_ref()))
-            @let verdict = prose::verdict(scorecard, parts);
+            @let verdict = prose::beyond(headline.as_ref(), scorecard, parts);
             @if !verdict.is_empty() { ul.verdict { @for sentence in &verdict { li { (bound(sentence)) } } } }
             @if !scorecard.rows.is_empty() { (table::scorecard(scorecard, rated.as_ref(), reviewed.as_ref())) }
             (rounds::overview(parts))

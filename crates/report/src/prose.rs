@@ -22,8 +22,17 @@ const WEAR_WORTH_TELLING: f64 = 1.05;
 
 /// What the figures say, a sentence each, the most telling first; what limited the drive comes last.
 pub(crate) fn verdict(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Vec<String> {
+    said(scorecard, parts, [in_sequence(scorecard), alone(scorecard)])
+}
+
+/// What the verdict has beyond the headline, which may be none.
+pub(crate) fn beyond(headline: Option<&String>, scorecard: &Scorecard, parts: &[MeasuredStep]) -> Vec<String> {
+    if headline.is_some() { said(scorecard, parts, [None, None]) } else { verdict(scorecard, parts) }
+}
+
+fn said(scorecard: &Scorecard, parts: &[MeasuredStep], [in_sequence, alone]: [Option<String>; 2]) -> Vec<String> {
     let cache = parts.iter().find_map(Saturation::of).map(|cache| cache.said());
-    let sentences = [at_random(scorecard), in_sequence(scorecard), cache, wear(scorecard, parts), alone(scorecard)];
+    let sentences = [at_random(scorecard), in_sequence, cache, wear(scorecard, parts), alone];
     let said: Vec<String> = sentences.into_iter().flatten().chain(limited(parts)).collect();
     match said.is_empty() {
         false => said,

@@ -50,11 +50,12 @@ pub(crate) fn of_report(report: &Report, width: u16, color: bool) -> String {
         lines.push(String::new());
         lines.extend(wrapped(&shortfall, width));
     }
-    if let Some(headline) = headline(scorecard, parts) {
+    let headline = headline(scorecard, parts);
+    if let Some(headline) = &headline {
         lines.push(String::new());
-        lines.extend(wrapped(&headline, width));
+        lines.extend(wrapped(headline, width));
     }
-    for (place, sentence) in prose::verdict(scorecard, parts).iter().enumerate() {
+    for (place, sentence) in prose::beyond(headline.as_ref(), scorecard, parts).iter().enumerate() {
         lines.extend((place == 0).then(String::new));
         let marked = wrapped(sentence, width - 2).into_iter().enumerate();
         lines.extend(marked.map(|(line, words)| format!("{} {words}", if line == 0 { "–" } else { " " })));
