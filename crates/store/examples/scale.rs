@@ -78,11 +78,14 @@ fn merge(from: &Path, into: &Path) -> Result<(f64, usize), Box<dyn Error>> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::path::PathBuf::from(std::env::args().nth(1).ok_or("name a folder for the stores")?);
+    let mut words = std::env::args().skip(1);
+    let mut folder =
+        || words.next().map(std::path::PathBuf::from).ok_or("name a folder for stores, and one to merge into");
+    let (sources, outputs) = (folder()?, folder()?);
     println!("measurements    store s  MB     µs each  merge s  µs each  again s  µs each");
-    for count in std::env::args().skip(2) {
+    for count in words {
         let count: u64 = count.parse()?;
-        let [from, into] = ["from", "into"].map(|name| folder.join(format!("{name}-{count}.sqlite")));
+        let (from, into) = (sources.join(format!("from-{count}.sqlite")), outputs.join(format!("into-{count}.sqlite")));
         let stored = fill(&from, count)?;
         let megabytes = std::fs::metadata(&from)?.len() as f64 / 1e6;
         let (merged, added) = merge(&from, &into)?;

@@ -35,7 +35,8 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// Reads and checks all that a store has of a run.
+    /// Reads all that a store has of a run. What it means is not looked at: it is compared as it stands, and checked where it is
+    /// copied.
     pub fn of(connection: &Connection, budget: &Budget, id: RunId) -> Result<Self, Cause> {
         let (mut all, mut began) = (Sha256::new(), Sha256::new());
         let columns = Column::of(connection, "run")?;
@@ -52,7 +53,7 @@ impl Content {
             let columns = Column::of(connection, table)?;
             let named = |name: &str| columns.iter().position(|column| column.name == name);
             let [step, cell, repeat] = ["step", "cell", "repeat"].map(named);
-            each(connection, budget, table, order, &columns, id, |values| {
+            each(connection, budget, (table, order), &columns, id, |_, values| {
                 let mut one = Sha256::new();
                 columns.iter().zip(&values).for_each(|(column, value)| hash(&mut one, &column.name, value));
                 let sum: Sum = one.finalize().into();
@@ -119,7 +120,10 @@ pub(crate) fn copy(
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).chain(["run"]).collect();
         let mut insertion = insertion(into, table, &names)?;
         let mut count = 0_u32;
-        each(from, budget, table, order, &columns, id, |values| {
+        each(from, budget, (table, order), &columns, id, |row, values| {
+            if table == "measurement" {
+                measured::stored(row)?;
+            }
             // What is written is bounded by what is read.
             if count.is_multiple_of(1024) {
                 own();
@@ -186,15 +190,14 @@ fn run_row(connection: &Connection, columns: &[Column], id: RunId) -> Result<(Ru
     Ok((run::of_row(row)?, columns.iter().map(value).collect::<Result<_, Cause>>()?))
 }
 
-/// Hands on what these columns have in each row of a run, checked.
+/// Hands on each row of a run with what these columns have in it.
 fn each(
     connection: &Connection,
     budget: &Budget,
-    table: &'static str,
-    order: &str,
+    (table, order): (&'static str, &str),
     columns: &[Column],
     id: RunId,
-    mut take: impl FnMut(Vec<Value>) -> Result<(), Cause>,
+    mut take: impl FnMut(&Row, Vec<Value>) -> Result<(), Cause>,
 ) -> Result<(), Cause> {
     let mut rows_in_order = budget.rows(table);
     let number = if order == "id" { String::new() } else { format!(", {order} AS id") };
@@ -203,10 +206,7 @@ fn each(
     let mut rows = statement.query([id.0])?;
     while let Some(row) = rows.next()? {
         rows_in_order.next(row.get("id")?, row)?;
-        if table == "measurement" {
-            measured::stored(row)?;
-        }
-        take(columns.iter().map(|column| column.value(row, table)).collect::<Result<_, _>>()?)?;
+        take(row, columns.iter().map(|column| column.value(row, table)).collect::<Result<_, _>>()?)?;
     }
     Ok(())
 }

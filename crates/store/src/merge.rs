@@ -117,7 +117,7 @@ impl Store {
     /// there.
     ///
     /// # Errors
-    /// If there is no such run, or it is damaged.
+    /// If there is no such run, or it cannot be read.
     pub fn digest(&self, run: RunId) -> Result<String, StoreError> {
         let added = serde_json::to_vec(&self.run(run)?.annotations).expect("names and numbers always serialise");
         let found = self.snapshot(|connection| Content::of(connection, &self.budget, run))?;

@@ -150,6 +150,8 @@ fn shards_that_are_missing_or_cut_off_are_told_and_another_attempt_takes_their_p
         let said = place.refuses(&[&review[..], &["--shard", wrong]].concat());
         assert!(said.contains(words), "{said}");
     }
+    let said = place.refuses(&["review", "sim:x25-m", "sim:x25-e-32", "--shard", "1/2"]);
+    assert!(said.contains("--shard is for a review of one drive"), "{said}");
     // A pod that is restarted has a new store.
     let mut pod = place.command(&[&review[..], &["--shard", "kubernetes/4", "--store", "pod.sqlite"]].concat());
     let done = pod.env("JOB_COMPLETION_INDEX", "3").output().unwrap();

@@ -74,6 +74,11 @@ impl ManyOptions {
 
     /// Refuses what is for one drive.
     pub fn check(&self, arguments: &Arguments) -> Result<(), Failure> {
+        if arguments.shard.is_some() {
+            return Err(Failure::usage(
+                "--shard is for a review of one drive: shards of several are commands of their own, with a store each",
+            ));
+        }
         let one =
             [("--live", arguments.live), ("--metrics", arguments.is_metered()), ("--power", arguments.has_power())];
         match one.iter().find(|(_, is_given)| *is_given) {
