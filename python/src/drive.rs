@@ -13,6 +13,9 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::error::{failed, refused};
 use crate::states::preset;
 
+/// The last time that can be asked for, in nanoseconds: 146 years, which leaves room for what a request takes.
+const TIME_MAX: u64 = 1 << 62;
+
 /// The names of the simulated drives that come with assay, rigs last.
 #[pyfunction]
 pub fn drives() -> Vec<String> {
@@ -69,6 +72,12 @@ impl Drive {
 
     /// Refuses a time before one that the drive has reached.
     fn not_before(&self, py: Python<'_>, now: u64) -> PyResult<Nanos> {
+        if now > TIME_MAX {
+            return Err(refused(
+                py,
+                format!("{now} ns is more than the {TIME_MAX} ns, 146 years, that a drive's time goes to"),
+            ));
+        }
         let now = Nanos::from_nanos(now);
         if now >= self.reached {
             return Ok(now);

@@ -115,6 +115,17 @@ def test_time_does_not_run_backwards() -> None:
         drive.complete(10)
 
 
+def test_time_ends_after_146_years() -> None:
+    drive = assay.Drive(SMALL)
+    drive.submit(2**62, 1, "write", 0, 8)
+    assert drive.complete() is not None
+    for act in (lambda: drive.submit(2**62 + 1, 2, "flush"), lambda: drive.complete(2**64 - 1)):
+        with pytest.raises(assay.Error, match="146 years"):
+            act()
+    with pytest.raises(OverflowError):
+        drive.submit(-1, 2, "flush")
+
+
 def test_a_purge_waits_for_what_is_in_flight() -> None:
     drive = assay.Drive(SMALL)
     drive.submit(0, 1, "write", 0, 8)
