@@ -57,6 +57,8 @@ const LINES: &[&str] = &[
     "show last --output {}",
     "compare 1 2 --out {}",
     "compare --interleave sim:x25-m?capacity.user=1GiB sim:x25-m?capacity.user=1GiB --options=--plan=tiny.toml --program-b {}",
+    "fleet --filter state=complete --format json --output {}",
+    "review sim:x25-m#1..2?capacity.user=1GiB --plan tiny.toml --out {}",
     "gate last --junit {}",
     "gate last --markdown {}",
     "health {}",
