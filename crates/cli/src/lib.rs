@@ -103,7 +103,7 @@ pub fn main() -> ExitCode {
         Command::Profiles => catalogue::profiles(),
         Command::Review(arguments) if arguments.dry_run => dry_run::run(&arguments),
         Command::Review(arguments) => match (order, many::is_asked(&arguments)) {
-            (Some(order), _) => open(cli.store).and_then(|store| review::run(&order.on(*arguments), store)),
+            (Some(order), _) => open(cli.store).and_then(|store| review::run(&arguments.of_member(order), store)),
             (None, Err(failure)) => Err(failure),
             (None, Ok(true)) => place(cli.store).and_then(|store| many::run(&arguments, &words, &store)),
             (None, Ok(false)) => open(cli.store).and_then(|store| review::run(&arguments, store)),

@@ -356,10 +356,14 @@ fn is_meant(named: &Path, path: &Path) -> bool {
             .is_some_and(|device| is_called(&device, named))
 }
 
-/// Whether a device has this serial number or world-wide name.
+/// Whether a device has this serial number or world-wide name; `lsblk` has the latter of SCSI as `0x5000…`, the kernel as
+/// `naa.5000…`.
 pub fn is_called(device: &DeviceInfo, name: &Path) -> bool {
-    let own = [&device.serial, &device.wwid];
-    own.into_iter().flatten().any(|own| name.to_str().is_some_and(|name| !name.is_empty() && own.trim() == name.trim()))
+    let Some(name) = name.to_str().map(str::trim).filter(|name| !name.is_empty()) else { return false };
+    let is_own = |own: &str| {
+        own.trim() == name || own.strip_prefix("naa.").is_some_and(|naa| name.strip_prefix("0x") == Some(naa))
+    };
+    [&device.serial, &device.wwid].into_iter().flatten().any(|own| is_own(own))
 }
 
 /// Whether two names are one, or lead to one device.

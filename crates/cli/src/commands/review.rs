@@ -22,7 +22,7 @@ use crate::number;
 use crate::outputs::ReportFolder;
 use crate::power::PowerOptions;
 use crate::run_request::{RunRequest, absolute, failure, judge};
-use crate::target::{self, OpenedTarget, RealOptions};
+use crate::target::{self, Cpus, OpenedTarget, RealOptions};
 use crate::terminal::{notice, say};
 use crate::{failure::Failure, fingerprint};
 
@@ -148,6 +148,18 @@ impl Arguments {
     /// Whether a power meter is named.
     pub fn has_power(&self) -> bool {
         self.power.is_given()
+    }
+
+    /// What is asked of one drive, of what is asked of all.
+    pub fn of_member(mut self, member: MemberOrder) -> Self {
+        self.targets = vec![member.target.clone()];
+        self.resume = member.resume.map(|run| Resume::Run(Which::Number(run)));
+        self.real = self.real.consenting(member.consent.then(|| PathBuf::from(&member.target)));
+        if !member.target.starts_with("sim:") {
+            self.real.use_processors(Cpus::of(&member.workers));
+        }
+        self.member = Some(member);
+        self
     }
 
     /// The group that the run is one of.

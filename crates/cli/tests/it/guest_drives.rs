@@ -258,9 +258,40 @@ const GUARDS: [Step; 7] = [
     ),
 ];
 
+/// Several drives by one command, as the kernel names and describes them.
+const GROUPS: [Step; 5] = [
+    does(
+        "two drives hold data",
+        "mkfs.ext4 -qF /dev/nvme1n1; mkfs.ext4 -qF /dev/vda\n\
+         printf 'name = \"p\"\\n[[step]]\\nname = \"write\"\\nrw = \"randwrite\"\\nbs = \"4k\"\\nnumber_ios = 20\\nrepeats = 2\\n' > p.toml",
+        &[],
+    ),
+    refuses(
+        "consent without a name says what to type, by serial numbers",
+        "assay review /dev/nvme1n1 /dev/vda --plan p.toml --size 4m --destroy-data",
+        &["--destroy-data=assay-one,assay-virtio"],
+    ),
+    refuses(
+        "one that was not consented to keeps both from being begun",
+        "assay review /dev/nvme1n1 /dev/vda --plan p.toml --size 4m --destroy-data=assay-one",
+        &["ext2, ext3 or ext4 file system on vda", "Nothing was begun", "--destroy-data=assay-virtio"],
+    ),
+    refuses(
+        "two names of a drive are one drive",
+        "assay review /dev/nvme1n1 /dev/ng1n1 --plan p.toml --size 4m --destroy-data=assay-one",
+        &["two paths to one drive"],
+    ),
+    does(
+        "each is written by its own consent, and is known by its serial number and place",
+        "assay review /dev/nvme1n1 /dev/vda --plan p.toml --size 4m --jobs 2 --destroy-data=assay-one,assay-virtio --group g && \
+         assay fleet g --format csv && assay report 1 --out r && grep -l 'Measured at the same time' r/*.html",
+        &[",complete,assay-one,nvme.", ",complete,assay-virtio,", ",PCI 0000:0", " r/p-"],
+    ),
+];
+
 #[test]
-fn a_machine_sends_commands_writes_zones_and_guards_both() {
-    take(&[&COMMANDS, &ZONES, &GUARDS]);
+fn a_machine_sends_commands_writes_zones_guards_both_and_reviews_several() {
+    take(&[&COMMANDS, &ZONES, &GUARDS, &GROUPS]);
 }
 
 /// More drives, and what takes long in an emulated processor.

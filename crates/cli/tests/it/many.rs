@@ -99,9 +99,9 @@ fn the_bad_drive_among_its_like_is_found_and_no_other() {
 fn drives_reviewed_side_by_side_have_the_figures_of_each_by_itself() {
     let (place, alone) = (Place::new(), Place::new());
     let plan = plan(&place);
-    let targets = "sim:x25-m#1..3?capacity.user=1GiB";
-    place.succeeds(&["review", targets, "--plan", &plan, "--jobs", "3"]);
-    let [one, two, three] = ["", "#2", "#3"].map(|number| format!("sim:x25-m{number}?capacity.user=1GiB"));
+    let targets = format!("sim:p5520-1920#1..3?{SMALL}");
+    place.succeeds(&["review", &targets, "--plan", &plan, "--jobs", "3"]);
+    let [one, two, three] = ["", "#2", "#3"].map(|number| format!("sim:p5520-1920{number}?{SMALL}"));
     for target in [&one, &two, &three] {
         alone.succeeds(&["review", target, "--plan", &plan]);
     }
@@ -223,12 +223,13 @@ fn what_makes_no_sense_for_several_is_refused_before_anything_is_begun() {
     refused(&["sim:x25-m#2..1"], "no range of specimens");
     refused(&[two, "--live"], "--live is for a review of one drive");
     refused(&[two, "--metrics", "a.prom"], "--metrics is for a review of one drive");
-    refused(&[two, "--jobs", "0"], "1..=1024");
+    refused(&[two, "--jobs", "0"], "at least 1 and at most 1024");
     refused(&[two, "--jobs", "2", "--alone"], "cannot be used with");
     refused(&["sim:x25-m", "sim:x25-m#1"], "sim:x25-m is named twice");
     refused(&[two, "sim:no-such-drive"], "sim:no-such-drive: ");
     refused(&[two, "--group", "../x"], "a letter first");
-    refused(&[two, "--resume", "no-group"], "no run is of the group no-group");
+    assert!(place.refuses(&["review", two, "--resume"]).contains("name one target, or the group"));
+    assert!(place.refuses(&["review", two, "--resume", "no-group"]).contains("no run is of the group no-group"));
     refused(&["./a", "./b", "--size", "4m", "--jobs", "1000", "--together"], "cannot be used with");
     let cores =
         place.refuses(&[&["review", "--plan", &plan, "--size", "4m", "--jobs", "400"][..], &many_files(400)].concat());

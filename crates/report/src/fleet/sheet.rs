@@ -7,7 +7,7 @@ use plan::gate::{Gate, GateOutcome};
 use super::prose::{self, Standing};
 use crate::comparison::change;
 use crate::conditions::{date, took};
-use crate::number::{Scaled, bound, count, kept, spread, three};
+use crate::number::{Scaled, bound, count, kept, spread};
 use crate::quoting::quoting;
 use crate::table::framed;
 
@@ -126,7 +126,7 @@ fn findings(drive: &FleetDrive) -> Markup {
                 @if let Some(step) = &finding.step { (step) ": " }
                 (quoting(&finding.text))
             } } }
-            @if more > 0 { p { "And " (three(more as f64)) " more in the run's report." } }
+            @if more > 0 { p { (count(more, "more finding")) " in the run's report." } }
         }
     }
 }

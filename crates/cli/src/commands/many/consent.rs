@@ -95,7 +95,8 @@ mod tests {
 
     #[test]
     fn each_drive_is_consented_to_by_its_own_name() {
-        let infos = [device("S1", "eui.1"), device("S2", "eui.2"), device("S2", "eui.3"), device("", "")];
+        let infos =
+            [device("S1", "eui.1"), device("S2", "eui.2"), device("S2", "eui.3"), device("", "naa.5000c500a1b2c3d4")];
         let targets = ["/dev/nowhere0", "/dev/nowhere1", "/dev/nowhere2", "/dev/nowhere3"];
         let mut drives: Vec<Consenting> =
             targets.iter().zip(&infos).map(|(target, device)| Consenting { target, device: Some(device) }).collect();
@@ -103,6 +104,7 @@ mod tests {
         let consents = |names: &[&str]| given(&drives, &paths(names)).map_err(|failure| failure.words(false));
         assert_eq!(consents(&[]).unwrap(), [false; 5]);
         assert_eq!(consents(&["S1", "/dev/nowhere3"]).unwrap(), [true, false, false, true, false]);
+        assert_eq!(consents(&["0x5000c500a1b2c3d4"]).unwrap(), [false, false, false, true, false], "as lsblk has it");
         assert_eq!(consents(&["eui.2"]).unwrap(), [false, true, false, false, false]);
         let none = consents(&["S1", "S9"]).unwrap_err();
         assert!(

@@ -39,7 +39,7 @@ pub fn targets(arguments: &Arguments) -> Result<Vec<String>, Failure> {
 /// # Errors
 /// If anything is wrong with a target before the first is begun, or a drive's run did not come to its end.
 pub fn run(arguments: &Arguments, words: &[String], store: &Path) -> Result<(), Failure> {
-    arguments.many.check(arguments)?;
+    check(arguments)?;
     // What the processes open is made once, and not by several at a time.
     drop(Store::open(store)?);
     let phases = match &arguments.resume {
@@ -58,6 +58,28 @@ pub fn run(arguments: &Arguments, words: &[String], store: &Path) -> Result<(), 
     let told = summary::tell(store, &groups, arguments);
     end.judge(&groups)?;
     told
+}
+
+/// Refuses what is for one drive.
+fn check(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.shard.is_some() {
+        return Err(Failure::usage(
+            "--shard is for a review of one drive: shards of several are commands of their own, with a store each",
+        ));
+    }
+    let one = [("--live", arguments.live), ("--metrics", arguments.is_metered()), ("--power", arguments.has_power())];
+    if let Some(Resume::Run(_)) = arguments.resume {
+        return Err(Failure::usage(
+            "--resume continues one run on one target, or with the name of a group all of it that is not complete; name \
+             one target, or the group",
+        ));
+    }
+    match one.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => Err(Failure::usage(format!(
+            "{option} is for a review of one drive; `assay serve` shows several while they are measured"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The phases of a review that begins: one, or first each drive alone and then all together.

@@ -8,7 +8,6 @@ use lab::plan::Plan;
 use store::{Filter, Store};
 
 use super::super::history::Which;
-use super::super::review::Arguments;
 use crate::failure::Failure;
 use crate::number;
 
@@ -70,23 +69,6 @@ impl ManyOptions {
     /// Whether something is asked that is for several drives. How many at a time says nothing of a single one.
     pub const fn is_asked(&self) -> bool {
         self.alone || self.together
-    }
-
-    /// Refuses what is for one drive.
-    pub fn check(&self, arguments: &Arguments) -> Result<(), Failure> {
-        if arguments.shard.is_some() {
-            return Err(Failure::usage(
-                "--shard is for a review of one drive: shards of several are commands of their own, with a store each",
-            ));
-        }
-        let one =
-            [("--live", arguments.live), ("--metrics", arguments.is_metered()), ("--power", arguments.has_power())];
-        match one.iter().find(|(_, is_given)| *is_given) {
-            Some((option, _)) => Err(Failure::usage(format!(
-                "{option} is for a review of one drive; `assay serve` shows several while they are measured"
-            ))),
-            None => Ok(()),
-        }
     }
 
     /// The name of the group, which no other has unless it was given.

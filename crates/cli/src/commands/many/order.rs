@@ -1,18 +1,13 @@
 //! What the process of one drive is told by the one that started it, and what it tells that.
 
 use std::io::{BufRead, Read};
-use std::path::PathBuf;
 
 use host::{Core, SideBySide};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde::{Deserialize, Serialize};
 use store::RunId;
 
-use super::super::history::Which;
-use super::super::review::Arguments;
-use super::options::Resume;
 use crate::failure::Failure;
-use crate::target::Cpus;
 use crate::terminal::say;
 
 /// The word by which the program starts itself for one drive. It is no command: nobody types it.
@@ -82,19 +77,4 @@ pub fn take(words: Vec<String>) -> Result<(Vec<String>, Option<MemberOrder>), Fa
             .map_err(|error| Failure::failed(format!("processors {:?} cannot be used: {error}", order.cpus)))?;
     }
     Ok((order.words.clone(), Some(order)))
-}
-
-impl MemberOrder {
-    /// What is asked of this drive, of what is asked of all.
-    pub fn on(self, mut arguments: Arguments) -> Arguments {
-        arguments.targets = vec![self.target.clone()];
-        arguments.resume = self.resume.map(|run| Resume::Run(Which::Number(run)));
-        let is_real = !self.target.starts_with("sim:");
-        arguments.real.destroy_data = if self.consent { vec![PathBuf::from(&self.target)] } else { Vec::new() };
-        if is_real {
-            arguments.real.use_processors(Cpus::of(&self.workers));
-        }
-        arguments.member = Some(self);
-        arguments
-    }
 }

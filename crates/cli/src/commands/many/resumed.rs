@@ -24,16 +24,10 @@ pub fn phase(arguments: &Arguments, group: &str, store: &Path) -> Result<Phase, 
     let mut runs = group_of(&store, group)?;
     runs.sort_by_key(|run| run.id);
     let named = names::expanded(&arguments.targets)?;
-    let mut left: Vec<&String> = named.iter().collect();
     let (mut all, mut unnamed) = (Vec::new(), Vec::new());
-    for run in &runs {
-        let at = left.iter().position(|name| is_of(run, name));
-        let name = at.map(|at| left.remove(at).clone());
-        if run.state == RunState::Complete {
-            continue;
-        }
-        match name {
-            Some(name) => all.push((name, Some(run))),
+    for run in runs.iter().filter(|run| run.state != RunState::Complete) {
+        match named.iter().find(|name| is_of(run, name)) {
+            Some(name) => all.push((name.clone(), Some(run))),
             None if target::is_named_each_time(&run.target) => unnamed.push(run.target.clone()),
             None => all.push((run.target.clone(), Some(run))),
         }
@@ -44,7 +38,8 @@ pub fn phase(arguments: &Arguments, group: &str, store: &Path) -> Result<Phase, 
             unnamed.join(" ")
         )));
     }
-    all.extend(left.into_iter().map(|name| (name.clone(), None)));
+    let begun = |name: &&String| runs.iter().any(|run| is_of(run, name));
+    all.extend(named.iter().filter(|name| !begun(name)).map(|name| (name.clone(), None)));
     if all.is_empty() {
         return Err(Failure::usage(format!(
             "all {} runs of the group {group} are complete, so there is nothing to resume; `assay fleet {group}` reports on them",

@@ -1,4 +1,4 @@
-//! The page on many machines.
+//! The page on many drives and many machines.
 
 use std::path::PathBuf;
 use std::process::Command;

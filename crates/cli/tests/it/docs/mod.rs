@@ -45,7 +45,6 @@ pages! {
     every_example_of_the_page_on_zones_runs: "docs/models-zoned.md", as_it_stands;
     every_example_of_the_page_on_settings_runs: "docs/configuration.md", as_it_stands;
     every_example_of_the_page_on_the_gate_runs: "docs/gate.md", gate;
-    every_example_of_the_page_on_fleets_runs: "docs/fleet.md", as_it_stands;
     every_example_of_the_page_on_exit_codes_runs: "docs/exit-codes.md", as_it_stands;
     what_the_page_on_contributing_says_can_be_done_in_its_order: "docs/contributing.md", as_it_stands;
     what_introduces_the_command_runs: "crates/cli/README.md", start::introduction;
