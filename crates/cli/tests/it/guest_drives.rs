@@ -284,8 +284,8 @@ const GROUPS: [Step; 5] = [
     does(
         "each is written by its own consent, and is known by its serial number and place",
         "assay review /dev/nvme1n1 /dev/vda --plan p.toml --size 4m --jobs 2 --destroy-data=assay-one,assay-virtio --group g && \
-         assay fleet g --format csv && assay report 1 --out r && grep -l 'Measured at the same time' r/*.html",
-        &[",complete,assay-one,nvme.", ",complete,assay-virtio,", ",PCI 0000:0", " r/p-"],
+         assay fleet g --format csv && assay report last --out r && grep -l 'Measured at the same time' r/*.html",
+        &[",complete,assay-one,nvme.", ",complete,assay-virtio,", ",slot ", " r/p-"],
     ),
 ];
 
