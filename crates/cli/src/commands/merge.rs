@@ -114,7 +114,7 @@ fn source(path: &Path, output: &Path) -> Result<Store, Failure> {
 
 /// A line for each run of shards that are not all there.
 fn lacking(store: &Store) -> Result<String, Failure> {
-    let filter = Filter { state: Some(RunState::Running), ..Filter::default() };
+    let filter = Filter { state: Some(RunState::Interrupted), ..Filter::default() };
     let mut lines = String::new();
     for listed in store.listed(&filter, 0, i64::MAX.unsigned_abs())? {
         if let Some(Sharding::Whole { .. }) = store.run(listed.id)?.sharding
