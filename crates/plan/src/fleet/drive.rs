@@ -1,5 +1,6 @@
 //! A drive of a fleet: who it is, and what its run gave.
 
+use drive::preset::DriveName;
 use host::Environment;
 use measurement::Run;
 
@@ -119,7 +120,10 @@ impl DriveIdentity {
 
     /// By what drives are listed: host, slot, name; numbers in them by their size.
     pub(super) fn order(&self) -> Vec<(String, u64)> {
-        let words = [&self.host, &self.slot, &Some(self.target.clone())];
+        // The first specimen has no number in its name.
+        let named = |name: DriveName| format!("{}#{}?{}", name.base, name.specimen, name.changes);
+        let simulated = self.target.strip_prefix("sim:").and_then(|name| DriveName::read(name).ok()).map(named);
+        let words = [&self.host, &self.slot, &Some(simulated.unwrap_or_else(|| self.target.clone()))];
         words.into_iter().flat_map(|word| natural(word.as_deref().unwrap_or_default())).collect()
     }
 }
@@ -148,6 +152,14 @@ mod tests {
         slots.sort();
         assert_eq!(slots, ["", "bay 2", "bay 9", "bay 9b", "bay 10"].map(natural));
         assert_eq!(natural("99999999999999999999"), [(String::new(), u64::MAX), (String::new(), 0)]);
+    }
+
+    #[test]
+    fn specimens_are_in_the_order_of_their_numbers() {
+        let order = |target: &str| DriveIdentity { target: target.to_owned(), ..DriveIdentity::default() }.order();
+        let mut targets = ["sim:a#10?x=1", "sim:a#2?x=1", "sim:a?x=1", "/dev/sdb"];
+        targets.sort_by_key(|target| order(target));
+        assert_eq!(targets, ["/dev/sdb", "sim:a?x=1", "sim:a#2?x=1", "sim:a#10?x=1"]);
     }
 
     #[test]
