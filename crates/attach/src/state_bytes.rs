@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     fn drive(changes: &str) -> Device {
-        Preset::find(&format!("x25-m?capacity.user=64MiB&channels=2{changes}")).unwrap().build()
+        Preset::find(&format!("x25-m?capacity.user=64MiB&channels=2&pages_per_block={changes}")).unwrap().build()
     }
 
     fn answers(drive: &mut Device) -> Vec<(Nanos, Tag)> {
@@ -69,20 +69,20 @@ mod tests {
 
     #[test]
     fn a_drive_with_requests_in_flight_goes_on_from_bytes_as_it_would_have() {
-        let mut one = drive("");
+        let mut one = drive("32&spare=50%");
         for tag in 0..16 {
             one.submit(Nanos::ZERO, Tag(tag), Request::new(Op::Write, Lba::new(u64::from(tag) * 800), 8));
         }
         let bytes = state_to_bytes("mine", &one);
-        let mut other = state_from_bytes(&bytes, "mine", &drive("")).unwrap();
+        let mut other = state_from_bytes(&bytes, "mine", &drive("32&spare=50%")).unwrap();
         assert_eq!(answers(&mut one), answers(&mut other));
         assert_eq!((one.counters(), one.now()), (other.counters(), other.now()));
     }
 
     #[test]
     fn what_is_damaged_or_another_drives_is_told() {
-        let bytes = state_to_bytes("mine", &drive(""));
-        let read = |bytes: &[u8]| state_from_bytes(bytes, "mine", &drive("")).unwrap_err();
+        let bytes = state_to_bytes("mine", &drive("32&spare=50%"));
+        let read = |bytes: &[u8]| state_from_bytes(bytes, "mine", &drive("32&spare=50%")).unwrap_err();
         for place in [0, 5, 20, 30, bytes.len() / 2, bytes.len() - 1] {
             let mut damaged = bytes.clone();
             damaged[place] ^= 0x10;
@@ -93,7 +93,7 @@ mod tests {
         let mut newer = bytes.clone();
         newer[12] = 99;
         assert_eq!(read(&newer), StateBytesError::Format(99));
-        let said = state_from_bytes(&bytes, "other", &drive("&spare=50%")).unwrap_err().to_string();
+        let said = state_from_bytes(&bytes, "other", &drive("16&spare=50%")).unwrap_err().to_string();
         assert!(said.contains("the state of mine, not of other"), "{said}");
     }
 }
