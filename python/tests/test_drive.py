@@ -119,7 +119,7 @@ def test_time_ends_after_146_years() -> None:
     drive = assay.Drive(SMALL)
     drive.submit(2**62, 1, "write", 0, 8)
     assert drive.complete() is not None
-    for act in (lambda: drive.submit(2**62 + 1, 2, "flush"), lambda: drive.complete(2**64 - 1)):
+    for act in (lambda: drive.submit(2**63, 2, "flush"), lambda: drive.complete(2**64 - 1)):
         with pytest.raises(assay.Error, match="146 years"):
             act()
     with pytest.raises(OverflowError):
