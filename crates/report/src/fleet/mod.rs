@@ -38,3 +38,6 @@ pub fn html(report: &FleetReport, version: &str) -> String {
 pub fn section(report: &FleetReport) -> Markup {
     page::section(report)
 }
+
+#[cfg(test)]
+mod tests;

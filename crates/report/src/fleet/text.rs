@@ -54,5 +54,7 @@ pub fn text(report: &FleetReport, width: u16) -> String {
     }
     lines.push(String::new());
     lines.extend(wrapped(&bound(&prose::method(fleet)), width));
+    // A drive may call itself anything.
+    let lines: Vec<String> = lines.iter().map(|line| line.replace(char::is_control, " ")).collect();
     lines.join("\n").replace(BINDING, " ") + "\n"
 }
