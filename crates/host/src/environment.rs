@@ -45,7 +45,9 @@ pub struct Environment {
     pub power: Vec<String>,
     /// How long its power at rest was metered before all else: `10 s`.
     pub power_baseline: Option<String>,
-    /// What was measured on the host at the same time by the same command; none where nothing was.
+    /// What was measured on the host at the same time by the same command; none where nothing was. A report shows what is
+    /// recorded by its name.
+    #[serde(rename = "measured_at_the_same_time")]
     pub beside: Option<SideBySide>,
 }
 
@@ -54,10 +56,13 @@ pub struct Environment {
 #[serde(default)]
 pub struct SideBySide {
     /// How many at most.
+    #[serde(rename = "other_drives_at_most")]
     pub others: u32,
     /// What of the host they share with it, and which do.
+    #[serde(rename = "shared_with_them")]
     pub shared: Vec<String>,
     /// The processors that this drive had for itself: `0,4`.
+    #[serde(rename = "processors_of_this_drive")]
     pub cpus: String,
 }
 
@@ -262,6 +267,18 @@ mod tests {
         let json = serde_json::to_string(&found).unwrap();
         assert_eq!(serde_json::from_str::<Environment>(&json).unwrap(), expected);
         assert_eq!(found.rows().len(), 8);
+    }
+
+    #[test]
+    fn what_is_measured_at_the_same_time_is_recorded_by_words_and_read_again() {
+        let beside =
+            SideBySide { others: 3, shared: vec!["controller 0000:01:00.0".to_owned()], cpus: "0,4".to_owned() };
+        let environment = Environment { beside: Some(beside), ..Environment::default() };
+        let recorded = serde_json::to_value(&environment).unwrap();
+        assert_eq!(recorded["measured_at_the_same_time"]["other_drives_at_most"], 3);
+        assert_eq!(serde_json::from_value::<Environment>(recorded).unwrap(), environment);
+        assert_eq!(environment.rows().len(), 3);
+        assert_eq!(Environment::default().rows(), []);
     }
 
     #[test]
