@@ -45,6 +45,10 @@ pub fn of(command: &str) -> &'static [Example] {
         "drives" => &[
             ("assay drives", "all simulated drives"),
             ("assay drives show x25-m", "the parameters of one, with sources"),
+            (
+                "assay drives new my-drive --from 'capacity=1TB, interface=PCIe 4.0 x4, sequential-read=7,000 MB/s' > my-drive.toml",
+                "a drive of your own from its data sheet",
+            ),
         ],
         "plans" => &[
             ("assay plans show review", "what a review does, step by step"),

@@ -1,8 +1,11 @@
 //! `assay drives`, `assay plans`, `assay profiles`: what there is to choose from.
 
+use std::path::Path;
+
 use clap::Subcommand;
 use drive::Drive;
 use drive::preset::Preset;
+use drive::preset::sheet::{self, Ratings};
 use drive::smart::Smart;
 use lab::plan::{self, Plan, PlanLength, catalog, profile};
 use lab::replicate::{Use, qos};
@@ -11,7 +14,7 @@ use report::wrapped;
 use trial::EXPERIMENTS;
 
 use crate::failure::Failure;
-use crate::terminal::{say, width};
+use crate::terminal::{line, say, width};
 
 /// What was asked of `assay drives`.
 #[derive(Clone, Debug, clap::Args)]
@@ -31,6 +34,15 @@ enum OfDrives {
     Smart {
         /// Its name
         name: String,
+    },
+    /// Print the file of a drive of which only a data sheet is known: what is not rated is a guess and marked as one
+    New {
+        /// Its name: up to 64 lower-case letters, digits and hyphens
+        name: String,
+        /// Its ratings, as data sheets word them (`capacity=1TB, interface=PCIe 4.0 x4, nand=TLC, sequential-read=7,000 MB/s,
+        /// random-read=1M IOPS, endurance=600TBW, class=client`), or @FILE with a rating a line or as TOML; may be repeated
+        #[arg(long, value_name = "RATINGS|@FILE", required = true)]
+        from: Vec<String>,
     },
 }
 
@@ -80,7 +92,20 @@ pub fn drives(arguments: &Drives) -> Result<(), Failure> {
             let text = serde_json::to_string_pretty(&smart).expect("what a drive says has only names for keys");
             say(&format!("{text}\n"))
         }
+        Some(OfDrives::New { name, from }) => new_drive(name, from),
     }
+}
+
+/// Prints the file of a drive with these ratings.
+fn new_drive(name: &str, from: &[String]) -> Result<(), Failure> {
+    let texts = from.iter().map(|given| match given.strip_prefix('@') {
+        None => Ok(given.clone()),
+        Some(path) => host::open::text(Path::new(path), sheet::TEXT_MAX as u64)
+            .map_err(|error| Failure::usage(format!("the ratings in {} cannot be read: {error}", line(path)))),
+    });
+    let texts = texts.collect::<Result<Vec<_>, _>>()?;
+    let made = Ratings::read(texts.iter().map(String::as_str)).and_then(|ratings| ratings.file(name));
+    say(&made.map_err(|error| Failure::usage(error.to_string()))?)
 }
 
 /// The drive of that name, as a target or by itself.
@@ -189,7 +214,7 @@ fn new_plan(name: &str) -> Result<(), Failure> {
     if !is_plain || plan::parse(&text, PlanLength::Full).is_err() {
         return Err(Failure::usage(format!(
             "`{}` cannot be the name of a plan; give up to 64 lower-case letters, digits and hyphens, such as my-plan",
-            crate::terminal::line(name)
+            line(name)
         )));
     }
     say(&text)

@@ -12,6 +12,7 @@ mod name;
 pub(crate) mod power;
 mod price;
 mod rated;
+pub mod sheet;
 pub(crate) mod units;
 pub(crate) mod zones;
 

@@ -16,6 +16,7 @@ mod power;
 mod power_cut;
 mod power_cut_all;
 mod published;
+mod ratings;
 mod rig;
 mod saved;
 mod servers;

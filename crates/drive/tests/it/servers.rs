@@ -99,7 +99,11 @@ const WORKING_BLOCKS: u64 = 7;
 /// each die as the whole drive if that is less; with fewer blocks those that are open count for more, which spare makes
 /// up for. Erases are as much shorter as blocks are smaller.
 fn small(name: &str, channels: u32, least: Bytes, pages: u32) -> (Preset, u32) {
-    let whole = preset(name);
+    smaller(preset(name), channels, least, pages)
+}
+
+/// The same of a drive that has been read.
+pub fn smaller(whole: Preset, channels: u32, least: Bytes, pages: u32) -> (Preset, u32) {
     let spec = flash(&whole);
     let geometry = spec.geometry;
     let times = geometry.channels / channels;

@@ -1,0 +1,124 @@
+//! What the rows of data sheets are called.
+
+/// What a row says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    Title,
+    Source,
+    Capacity,
+    Interface,
+    Nand,
+    /// Reads and writes in one row.
+    Sequential,
+    SequentialRead,
+    SequentialWrite,
+    /// Reads and writes in one row.
+    Random,
+    RandomRead,
+    RandomWrite,
+    Depth,
+    ReadLatency,
+    Years,
+    Endurance,
+    Market,
+    Price,
+    /// What the model has no use for.
+    Unused,
+}
+
+/// The names that a mistake lists.
+pub const KNOWN: &str = "capacity, interface, nand, sequential-read, sequential-write, random-read, random-write, \
+    random-depth, read-latency, endurance, warranty, class, price, source, title";
+
+/// Words of rows that are read and left out.
+const UNUSED: &[&str] = &[
+    "mtbf",
+    "mttf",
+    "afr",
+    "uber",
+    "form",
+    "dimensions",
+    "weight",
+    "height",
+    "length",
+    "width",
+    "size",
+    "power",
+    "consumption",
+    "temperature",
+    "humidity",
+    "shock",
+    "vibration",
+    "dram",
+    "cache",
+    "buffer",
+    "controller",
+    "encryption",
+    "security",
+    "trim",
+    "smart",
+    "firmware",
+    "certifications",
+    "voltage",
+    "ecc",
+    "layers",
+    "protocol",
+    "reliability",
+    "brand",
+    "manufacturer",
+    "maker",
+    "configuration",
+    "hmb",
+    "tier",
+    "color",
+    "software",
+    "operating",
+    "led",
+    "part",
+];
+
+/// What the row of this name says; none if nobody knows.
+pub fn of(key: &str) -> Option<Field> {
+    let lower = key.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
+    let read = has(&["read", "reads", "reading", "r"]);
+    let write = has(&["write", "writes", "writing", "w"]);
+    let of = |both, reads, writes| match (read, write) {
+        (true, true) => Some(both),
+        (true, false) => Some(reads),
+        (false, true) => Some(writes),
+        (false, false) => None,
+    };
+    if has(&["price", "msrp"]) {
+        Some(Field::Price)
+    } else if has(&["source"]) {
+        Some(Field::Source)
+    } else if has(&["title", "product", "model", "name"]) {
+        Some(Field::Title)
+    } else if has(&["latency"]) {
+        Some(if read && !write { Field::ReadLatency } else { Field::Unused })
+    } else if has(&["warranty"]) {
+        Some(Field::Years)
+    } else if has(&["endurance", "tbw", "pbw", "dwpd", "dw", "lifetime"]) {
+        Some(Field::Endurance)
+    } else if has(UNUSED) {
+        Some(Field::Unused)
+    } else if has(&["depth", "qd"]) && !read && !write {
+        Some(Field::Depth)
+    } else if has(&["random", "iops", "4k", "4kb", "4kib", "kiops"]) {
+        of(Field::Random, Field::RandomRead, Field::RandomWrite).or(Some(Field::Random))
+    } else if let Some(field) = of(Field::Sequential, Field::SequentialRead, Field::SequentialWrite) {
+        Some(field)
+    } else if has(&["capacity", "density", "capacities"]) {
+        Some(Field::Capacity)
+    } else if has(&["interface", "bus", "pcie", "link"]) {
+        Some(Field::Interface)
+    } else if has(&["nand", "flash", "media", "memory", "cell", "cells", "components"]) {
+        Some(Field::Nand)
+    } else if has(&["class", "market", "segment", "usage", "application"]) {
+        Some(Field::Market)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,80 @@
+use super::*;
+
+fn file(ratings: &str) -> Result<String, String> {
+    Ratings::read([ratings]).and_then(|ratings| ratings.file("mine")).map_err(|error| error.to_string())
+}
+
+const CLIENT: &str = "capacity=1TB, interface=pcie4x4, nand=tlc, sequential-read=7000MB/s, sequential-write=5000MB/s, \
+    random-read=1M, random-write=1M, endurance=600TBW, class=client, price=89.90EUR@2026-11, source=a data sheet";
+
+#[test]
+fn the_same_ratings_give_the_same_file_in_every_form() {
+    let whole = file(CLIENT).unwrap();
+    assert_eq!(whole, file(CLIENT).unwrap());
+    let lines = CLIENT.replace(", ", "\n").replace('=', ": ");
+    assert_eq!(whole, file(&lines).unwrap());
+    let toml: String = CLIENT.split(", ").map(|pair| pair.replace('=', " = \"") + "\"\n").collect();
+    assert_eq!(whole, file(&toml).unwrap());
+    let (first, rest) = CLIENT.split_once(", ").unwrap();
+    assert_eq!(whole, Ratings::read([first, rest]).unwrap().file("mine").unwrap());
+}
+
+#[test]
+fn every_table_has_a_source_and_guesses_say_so() {
+    let text = file(CLIENT).unwrap();
+    let file: toml::Table = toml::from_str(&text).unwrap();
+    let tables = file.iter().filter_map(|(name, value)| Some((name, value.as_table()?)));
+    for (name, table) in tables {
+        let source = table["source"].as_str().unwrap();
+        let says = ["guess", "derived", "rated", "a data sheet", "measured"].iter().any(|word| source.contains(word));
+        assert!(says, "{name}: {source}");
+    }
+    assert!(
+        text.contains("amount = \"89.90 EUR\"") && text.contains("program: derived from the rated sequential write")
+    );
+    assert!(!text.contains("# Not given"));
+    let least = super::Ratings::read(["capacity=1TB"]).unwrap().file("mine").unwrap();
+    assert!(least.contains("# Not given, guess: interface, PCIe 3.0 x4; nand, TLC; class, for clients."), "{least}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_what_would_be_right() {
+    for (ratings, words) in [
+        ("interface=sata", "the capacity is missing"),
+        ("capacity=10GB", "30 GB to 128 TB"),
+        ("capacity=480GB; 960GB", "several values"),
+        ("capacity=1TB, interface=PCIe 3.0 x4, sequential-read=7000MB/s", "PCIe 3.0 x4 carries, 3938 MB/s"),
+        ("capacity=1TB, interface=sata, random-read=200K", "SATA 6 Gb/s carries"),
+        ("capacity=1TB, sequential-write=2000MB/s, random-write=900K", "sequential-write of 2000 MB/s"),
+        ("capacity=1TB, interface=pcie4x4, random-read=1M, random-depth=32", "QD32 with 16 threads is 512"),
+        ("capacity=64GB, class=server, interface=pcie4x4, sequential-write=6000MB/s", "such flash take"),
+        ("capacity=1TB, endurance=600PBW", "check its unit"),
+        ("capacity=1TB, read-latency=3us", "25 to 1,000 us"),
+        ("capacity=1TB, sequential-read=7000", "7,000 MB/s"),
+        ("capacity=1TB, sequential-read=6Gb/s", "in bits"),
+        ("capacity=1TB, capacity=2TB", "given twice"),
+        ("capacity=1TB, colour=red", "no rating is called so; known: capacity"),
+        ("capacity=1TB, price=90EUR", "89.90EUR@2026-11"),
+        ("capacity=1TB, interface=usb", "SATA 6 Gb/s"),
+        ("capacity=1TB, nand=3D XPoint", "one to four bits"),
+        ("capacity=1TB, class=wooden", "`client` or `server`"),
+    ] {
+        let said = file(ratings).expect_err(ratings);
+        assert!(said.contains(words), "{ratings}: {said}");
+    }
+    let said = file("capacity=x, interface=y, nand=optane").unwrap_err();
+    assert!(said.starts_with("3 mistakes"), "{said}");
+    for wrong in ["", "Two", "a b", "x\"\nbase = \"y", &"x".repeat(65)] {
+        let said = Ratings::read(["capacity=1TB"]).unwrap().file(wrong).unwrap_err().to_string();
+        assert!(said.contains("such as my-drive"), "{wrong}");
+    }
+}
+
+#[test]
+fn hostile_text_stays_text() {
+    let text = file("capacity=1TB, title=x\"\n[link]\nrate = \"1 MB/s\", source=a\u{7}b");
+    assert!(text.is_err() || !text.unwrap().contains("\nrate = \"1 MB/s\""));
+    let quoted = file("capacity=1TB, title=\"x\" \\ y, source=it's \"so\"").unwrap();
+    assert!(quoted.contains("it's") && super::super::Preset::parse(&quoted).is_ok());
+    assert!(Ratings::read([&*"x".repeat(TEXT_MAX + 1)]).unwrap_err().to_string().contains("64 KiB"));
+}

@@ -1,0 +1,283 @@
+//! Quantities as data sheets word them: `Up to 7,000 MB/s`, `1,000K IOPS`, `1.92 TB`, `600 TBW`, `PCIe Gen4 x4, NVMe 1.4`.
+
+/// A number and what follows it, up to the next number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantity {
+    pub number: f64,
+    pub unit: String,
+}
+
+/// What drives are connected by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface {
+    /// Megabytes a second on the wire.
+    Sata(u32),
+    /// Megabytes a second on the wire.
+    Sas(u32),
+    Pcie {
+        generation: u32,
+        lanes: u32,
+    },
+}
+
+impl Interface {
+    /// What it carries at most, in bytes a second, before packets' headers.
+    pub fn most(self) -> f64 {
+        match self {
+            Self::Sata(rate) | Self::Sas(rate) => f64::from(rate) * 1e6,
+            Self::Pcie { generation, lanes } => {
+                // Gigatransfers a second and lane, less 8b/10b up to PCIe 2.0 and 128b/130b from 3.0 on.
+                let lane = [250.0, 500.0, 984.6, 1969.2, 3938.5, 7563.0][generation as usize - 1];
+                lane * f64::from(lanes) * 1e6
+            }
+        }
+    }
+
+    /// As people write it.
+    pub fn words(self) -> String {
+        match self {
+            Self::Sata(rate) => format!("SATA {} Gb/s", rate / 100),
+            Self::Sas(rate) => format!("SAS {} Gb/s", rate / 100),
+            Self::Pcie { generation, lanes } => format!("PCIe {generation}.0 x{lanes}"),
+        }
+    }
+}
+
+/// All numbers of a text with what follows each.
+pub fn quantities(text: &str) -> Vec<Quantity> {
+    let letters: Vec<char> = text.chars().collect();
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < letters.len() {
+        if !letters[at].is_ascii_digit() {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while at < letters.len() && continues(&letters, at) {
+            at += 1;
+        }
+        let digits: String = letters[start..at].iter().filter(|c| !c.is_whitespace()).collect();
+        let unit: String = letters[at..].iter().take_while(|c| !c.is_ascii_digit()).collect();
+        if let Some(number) = decimal(&digits) {
+            found.push(Quantity { number, unit: unit.trim().to_owned() });
+        }
+    }
+    found
+}
+
+/// Whether the letter is part of a number that began before it or with it.
+fn continues(letters: &[char], at: usize) -> bool {
+    let is_digit = |at: usize| letters.get(at).is_some_and(char::is_ascii_digit);
+    match letters[at] {
+        '0'..='9' => true,
+        ',' | '.' => is_digit(at + 1),
+        ' ' | '\u{a0}' | '\u{202f}' => (1..=3).all(|n| is_digit(at + n)) && !is_digit(at + 4) && is_digit(at - 1),
+        _ => false,
+    }
+}
+
+/// A number with separators of thousands, `7,000`, or a decimal comma or point, `6,9`.
+fn decimal(digits: &str) -> Option<f64> {
+    let groups = |mark: char| digits.split(mark).skip(1).all(|group| group.len() == 3);
+    let last = digits.rfind([',', '.']).and_then(|at| digits[at..].chars().next());
+    let plain = match (digits.contains(','), digits.contains('.')) {
+        (true, true) if last == Some('.') => digits.replace(',', ""),
+        (true, true) => digits.replace('.', "").replace(',', "."),
+        (true, false) if groups(',') => digits.replace(',', ""),
+        (true, false) => digits.replacen(',', ".", 1),
+        (false, true) if groups('.') && digits.matches('.').count() > 1 => digits.replace('.', ""),
+        _ => digits.to_owned(),
+    };
+    plain.parse().ok()
+}
+
+/// By what a rate's unit multiplies, in bytes a second.
+pub fn rate_factor(unit: &str) -> Result<f64, String> {
+    let letters: Vec<char> = unit.chars().filter(|c| !c.is_whitespace()).collect();
+    let lower = letters.iter().collect::<String>().to_lowercase();
+    let binary = lower.get(1..3) == Some("ib");
+    let factor = match (lower.chars().next(), binary) {
+        (Some('k'), false) => 1e3,
+        (Some('m'), false) => 1e6,
+        (Some('g'), false) => 1e9,
+        (Some('m'), true) => f64::from(1 << 20),
+        (Some('g'), true) => f64::from(1 << 30),
+        _ => return Err("a rate looks like `7,000 MB/s` or `7 GB/s`".to_owned()),
+    };
+    let byte = letters.get(if binary { 2 } else { 1 }).copied();
+    let is_bits = byte == Some('b') && letters[0].is_uppercase() && !lower[1..].starts_with("byte");
+    match byte {
+        Some('B' | 'b') if !is_bits => Ok(factor),
+        Some('b') => Err("it is in bits; give bytes a second, such as `560 MB/s`".to_owned()),
+        _ => Err("a rate looks like `7,000 MB/s` or `7 GB/s`".to_owned()),
+    }
+}
+
+/// By what the unit of requests a second multiplies.
+pub fn iops_factor(unit: &str) -> Result<f64, String> {
+    match unit.trim().to_lowercase() {
+        unit if unit.starts_with('k') => Ok(1e3),
+        unit if unit.starts_with('m') => Ok(1e6),
+        unit if unit.is_empty() || unit.starts_with('i') || unit.starts_with(['/', '@', ',', '(', '*', 'p']) => Ok(1.0),
+        _ => Err("requests a second look like `98,000 IOPS`, `1,000K` or `1.2M`".to_owned()),
+    }
+}
+
+/// By what the unit of an amount of data multiplies, in bytes; decimal, as on data sheets.
+pub fn size_factor(unit: &str) -> Result<f64, String> {
+    match unit.trim().to_lowercase() {
+        unit if unit.starts_with("gib") => Ok(f64::from(1 << 30)),
+        unit if unit.starts_with("tib") => Ok((1_u64 << 40) as f64),
+        unit if unit.starts_with('g') => Ok(1e9),
+        unit if unit.starts_with('t') => Ok(1e12),
+        unit if unit.starts_with('p') => Ok(1e15),
+        _ => Err("an amount looks like `960 GB`, `1.92 TB` or `600 TBW`".to_owned()),
+    }
+}
+
+/// By what the unit of a time multiplies, in microseconds.
+pub fn time_factor(unit: &str) -> Result<f64, String> {
+    match unit.trim().to_lowercase() {
+        unit if unit.starts_with("ns") => Ok(1e-3),
+        unit if unit.starts_with(['u', 'µ', 'μ']) => Ok(1.0),
+        unit if unit.starts_with("ms") => Ok(1e3),
+        _ => Err("a latency looks like `75 us`".to_owned()),
+    }
+}
+
+/// An interface: `PCIe Gen4 x4, NVMe 1.4`, `SATA 6Gb/s`, `SAS 12Gb/s`. Of NVMe without a generation, none is given.
+pub fn interface(text: &str) -> Result<Option<Interface>, String> {
+    let known: String = text
+        .to_lowercase()
+        .replace('×', "x")
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, '.' | '/'))
+        .collect();
+    let has = |word: &str| known.contains(word);
+    if has("sata") || has("serialata") {
+        let third = has("6g") || has("6.0g") || has("satairevision3") || has("sataiii") || has("sata3");
+        let second = has("3g") || has("3.0g") || has("sataii") || has("sata2");
+        return Ok(Some(Interface::Sata(if has("1.5g") && !third && !second {
+            150
+        } else if second && !third {
+            300
+        } else {
+            600
+        })));
+    }
+    if has("pci") || has("nvme") {
+        return Ok(generation(&known)?.map(|generation| Interface::Pcie { generation, lanes: lanes(&known) }));
+    }
+    if has("sas") {
+        return Ok(Some(Interface::Sas(if has("12g") || has("24g") || has("22.5g") { 1200 } else { 600 })));
+    }
+    Err("an interface looks like `PCIe 4.0 x4`, `PCIe Gen4 x4, NVMe 1.4`, `SATA 6 Gb/s` or `SAS 12 Gb/s`".to_owned())
+}
+
+/// The generation of PCIe that is named behind `gen` or the bus itself.
+fn generation(known: &str) -> Result<Option<u32>, String> {
+    for word in ["gen", "express", "pcie", "pci"] {
+        for (at, _) in known.match_indices(word) {
+            let rest = known[at + word.len()..].trim_start_matches("eration").trim_start_matches("nvme");
+            // `PCIe x4` names lanes alone.
+            let digit = rest.chars().next().and_then(|c| c.to_digit(10));
+            match digit {
+                Some(generation @ 1..=6) if !rest[1..].starts_with(|c: char| c.is_ascii_digit()) => {
+                    return Ok(Some(generation));
+                }
+                Some(_) => return Err("PCIe has generations 1 to 6, such as `PCIe 4.0 x4`".to_owned()),
+                None => {}
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// How many lanes are named; four where none are.
+fn lanes(known: &str) -> u32 {
+    let is_count = |text: &str| text.chars().next().and_then(|c| c.to_digit(10)).filter(|n| [1, 2, 4, 8].contains(n));
+    known.match_indices('x').find_map(|(at, _)| is_count(&known[at + 1..])).unwrap_or(4)
+}
+
+/// How many bits a cell holds: `3D TLC`, `V-NAND 3-bit MLC`, `QLC`. None where the text does not say.
+pub fn bits(text: &str) -> Result<Option<u32>, String> {
+    let words = text.to_lowercase();
+    let has = |word: &str| words.contains(word);
+    if has("xpoint") || has("optane") || has("dram") || has("plc") {
+        return Err("a drive made of ratings has flash of one to four bits a cell: slc, mlc, tlc or qlc".to_owned());
+    }
+    let named = [("4-bit", 4), ("4bit", 4), ("3-bit", 3), ("3bit", 3), ("2-bit", 2), ("2bit", 2)];
+    let cells = [("qlc", 4), ("quad", 4), ("tlc", 3), ("triple", 3), ("mlc", 2), ("multi", 2), ("slc", 1)];
+    Ok(named.iter().chain(&cells).find(|(word, _)| has(word)).map(|(_, bits)| *bits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_data_sheets_write_them() {
+        for (text, number, unit) in [
+            ("Up to 7,000 MB/s", 7000.0, "MB/s"),
+            ("1,000K IOPS", 1000.0, "K IOPS"),
+            ("1.92 TB", 1.92, "TB"),
+            ("6,9 GByte/s", 6.9, "GByte/s"),
+            ("14 000 MB/s", 14_000.0, "MB/s"),
+            ("1.300.000 IOPS", 1_300_000.0, "IOPS"),
+            ("~ 1,150,000", 1_150_000.0, ""),
+            ("960GB GB", 960.0, "GB GB"),
+        ] {
+            assert_eq!(quantities(text)[0], Quantity { number, unit: unit.to_owned() }, "{text}");
+        }
+        assert_eq!(quantities("560/530 MB/s").len(), 2);
+        assert!(quantities("none").is_empty());
+    }
+
+    #[test]
+    fn units_of_rates_are_bytes() {
+        for (unit, factor) in [("MB/s", 1e6), ("GBps", 1e9), ("mb/s", 1e6), ("MByte/s", 1e6), ("Mbyte/s", 1e6)] {
+            assert_eq!(rate_factor(unit), Ok(factor), "{unit}");
+        }
+        for wrong in ["Gb/s", "Mbps", "", "IOPS"] {
+            assert!(rate_factor(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn interfaces_are_read_as_data_sheets_word_them() {
+        let pcie = |generation, lanes| Ok(Some(Interface::Pcie { generation, lanes }));
+        for (text, is) in [
+            ("PCIe Gen4 x4, NVMe 1.4", pcie(4, 4)),
+            ("x4 PCIe 4.0/NVMe", pcie(4, 4)),
+            ("NVMe (PCIe Gen4 ×4)", pcie(4, 4)),
+            ("PCI Express 3.0 x2", pcie(3, 2)),
+            ("PCIe® 5.0 x4, NVMe™ 2.0", pcie(5, 4)),
+            ("PCI-Express NVMe Gen 3.0 x 4", pcie(3, 4)),
+            ("pcie3x8", pcie(3, 8)),
+            ("M.2 NVMe", Ok(None)),
+            ("SATA 6Gb/s", Ok(Some(Interface::Sata(600)))),
+            ("SATA III 6.0 Gb/s (backwards compatible with 3.0 Gb/s)", Ok(Some(Interface::Sata(600)))),
+            ("SATA3 6 GB/s", Ok(Some(Interface::Sata(600)))),
+            ("SATA 3Gb/s", Ok(Some(Interface::Sata(300)))),
+            ("12Gb/s SAS", Ok(Some(Interface::Sas(1200)))),
+        ] {
+            assert_eq!(interface(text), is, "{text}");
+        }
+        assert!(interface("USB 3.2").is_err() && interface("PCIe 9.0").is_err());
+    }
+
+    #[test]
+    fn cells_are_read_as_data_sheets_word_them() {
+        for (text, is) in [
+            ("3D TLC", Some(3)),
+            ("Samsung V-NAND 3-bit MLC", Some(3)),
+            ("2-bit MLC", Some(2)),
+            ("144-layer QLC 3D NAND", Some(4)),
+            ("SLC", Some(1)),
+            ("3D NAND", None),
+        ] {
+            assert_eq!(bits(text), Ok(is), "{text}");
+        }
+        assert!(bits("3D XPoint").is_err());
+    }
+}

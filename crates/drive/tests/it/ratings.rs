@@ -1,0 +1,137 @@
+//! Drives made of ratings: they meet the ratings, and data sheets are read as they are worded.
+
+use assay_drive::Drive;
+use assay_drive::preset::Preset;
+use assay_drive::preset::sheet::Ratings;
+use block::{Bytes, Op};
+use serde::Deserialize;
+
+use crate::modern::{in_order, preset, scattered, settle};
+use crate::servers::smaller;
+
+/// Drives that come with the program, and what their data sheets say beside the rates in their files.
+const DRIVES: [(&str, &str); 14] = [
+    ("990-pro", "capacity=1TB, interface=PCIe 4.0 x4, nand=V-NAND 3-bit MLC, class=client"),
+    ("980-pro-1tb", "capacity=1TB, interface=PCIe Gen 4.0 x4, nand=TLC, class=client"),
+    ("980-1tb", "capacity=1TB, interface=PCIe Gen 3.0 x4, nand=TLC, class=client"),
+    ("pcie5", "capacity=1TB, interface=PCIe 5.0 x4, nand=TLC, class=client"),
+    ("sata-tlc", "capacity=500GB, interface=SATA 6Gb/s, nand=TLC, class=client"),
+    ("860-pro-1tb", "capacity=1024GB, interface=SATA 6Gb/s, nand=MLC, class=client"),
+    ("870-qvo", "capacity=1TB, interface=SATA 6Gb/s, nand=QLC, class=client"),
+    ("pe8110-960", "capacity=960GB, interface=PCIe Gen4 x4, nand=TLC, class=server"),
+    ("cm7-r-3840", "capacity=3.84TB, interface=PCIe 5.0 x4, nand=TLC, class=server"),
+    ("pm983-960", "capacity=960GB, interface=PCIe 3.0 x4, nand=TLC, class=server"),
+    ("p5520-1920", "capacity=1.92TB, interface=PCIe 4.0 x4, nand=TLC, class=server"),
+    ("s4610-480", "capacity=480GB, interface=SATA 6Gb/s, nand=TLC, class=server"),
+    ("s3700-400", "capacity=400GB, interface=SATA 6Gb/s, nand=MLC, class=server"),
+    ("p3700-800", "capacity=800GB, interface=PCIe 3.0 x4, nand=MLC, class=server"),
+];
+
+/// A drive made of the ratings of a drive's file.
+fn made(name: &str, facts: &str) -> Preset {
+    let rated = preset(name).rated;
+    let mut text = facts.to_owned();
+    let rates = [("sequential-read", rated.sequential_read), ("sequential-write", rated.sequential_write)];
+    for (key, rate) in rates {
+        text += &rate.map(|rate| format!(", {key}={} MB/s", rate.get() as f64 / 1e6)).unwrap_or_default();
+    }
+    let counts = [("random-read", rated.random_read_iops), ("random-write", rated.random_write_iops)];
+    for (key, count) in counts {
+        text += &count.map(|count| format!(", {key}={count} IOPS")).unwrap_or_default();
+    }
+    text += &rated.random_depth.map(|depth| format!(", random-depth={depth}")).unwrap_or_default();
+    let ratings = Ratings::read([&*text]).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let file = ratings.file(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+    Preset::parse(&file).unwrap_or_else(|error| panic!("{name}: {error}\n{file}"))
+}
+
+/// Random writes that a drive for servers sustains, a second: of a smaller one with as much spare.
+fn sustained(drive: Preset) -> f64 {
+    let depth = drive.rated.random_depth.unwrap_or(32);
+    let (small, times) = smaller(drive, 1, Bytes::from_gib(1), 96);
+    let (mut drive, all) = (small.build(), small.capacity());
+    let depth = u64::from(depth / times).max(8);
+    in_order(&mut drive, Op::Write, Bytes::ZERO, all);
+    let pages = all.div(Bytes::from_kib(4));
+    scattered(&mut drive, Op::Write, all, depth, pages * 3 / 2);
+    scattered(&mut drive, Op::Write, all, depth, pages / 4) * f64::from(times)
+}
+
+#[test]
+fn drives_made_of_ratings_meet_them() {
+    let mut off = Vec::new();
+    println!(
+        "{:<14} {:>22} {:>22} {:>24} {:>24}",
+        "drive", "read, MB/s", "write, MB/s", "random reads", "random writes"
+    );
+    for (name, facts) in DRIVES {
+        let whole = made(name, facts);
+        let rated = whole.rated.clone();
+        let is_server = facts.contains("class=server");
+        let depth = u64::from(rated.random_depth.unwrap());
+        let mut drive = whole.build();
+        let span = Bytes::from_gib(1);
+        let write = in_order(&mut drive, Op::Write, Bytes::ZERO, span);
+        settle(&mut drive);
+        let read = in_order(&mut drive, Op::Read, Bytes::ZERO, span);
+        let reads = scattered(&mut drive, Op::Read, span, depth, 100_000);
+        // A drive for servers is rated at what it sustains.
+        let writes = if is_server { sustained(whole) } else { scattered(&mut drive, Op::Write, span, depth, 100_000) };
+        let rate = |rate: Option<block::Rate>| rate.unwrap().get() as f64 / 1e6;
+        let mut line = format!("{name:<14}");
+        for (what, found, rated, width) in [
+            ("sequential read", read, rate(rated.sequential_read), 6),
+            ("sequential write", write, rate(rated.sequential_write), 6),
+            ("random reads", reads, rated.random_read_iops.unwrap() as f64, 8),
+            ("random writes", writes, rated.random_write_iops.unwrap() as f64, 8),
+        ] {
+            let by = found / rated * 100.0 - 100.0;
+            line += &format!(" {found:>width$.0} {rated:>width$.0} {by:>+6.1} %");
+            if by.abs() > 15.0 {
+                off.push(format!("{name}, {what}: {found:.0}, rated {rated:.0}"));
+            }
+        }
+        println!("{line}");
+    }
+    assert!(off.is_empty(), "more than 15 % off: {off:#?}");
+}
+
+/// A data sheet as it is worded, and what became of it.
+#[derive(Deserialize)]
+struct Sheet {
+    source: String,
+    text: String,
+    /// What the file has; empty where the sheet is refused.
+    #[serde(default)]
+    has: Vec<String>,
+    /// Why it is refused.
+    #[serde(default)]
+    refused: String,
+}
+
+#[derive(Deserialize)]
+struct Corpus {
+    sheet: Vec<Sheet>,
+}
+
+#[test]
+fn data_sheets_are_read_as_they_are_worded() {
+    let corpus: Corpus = toml::from_str(include_str!("ratings-corpus.toml")).unwrap();
+    let mut off = Vec::new();
+    for Sheet { source, text, has, refused } in &corpus.sheet {
+        let made = Ratings::read([&**text]).and_then(|ratings| ratings.file("mine"));
+        match made {
+            Ok(file) => {
+                Preset::parse(&file).unwrap_or_else(|error| panic!("{source}: {error}\n{file}"));
+                let missing: Vec<&String> = has.iter().filter(|line| !file.contains(*line)).collect();
+                if has.is_empty() || !missing.is_empty() {
+                    off.push(format!("{source}: {missing:?} not in\n{file}"));
+                }
+            }
+            Err(error) if !refused.is_empty() && error.to_string().contains(refused) => {}
+            Err(error) => off.push(format!("{source}: {error}")),
+        }
+    }
+    assert!(off.is_empty(), "{}", off.join("\n"));
+    assert!(corpus.sheet.len() >= 20);
+}
