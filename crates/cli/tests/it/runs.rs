@@ -117,7 +117,8 @@ fn a_new_plan_can_be_run_as_it_is() {
 #[test]
 fn a_drive_made_of_its_ratings_can_be_reviewed() {
     let place = Place::new();
-    std::fs::write(place.path("sheet.txt"), "Capacity: 64GB\nInterface: SATA 6Gb/s\nNAND | MLC |\nMTBF: 2M hours\n").unwrap();
+    std::fs::write(place.path("sheet.txt"), "Capacity: 64GB\nInterface: SATA 6Gb/s\nNAND | MLC |\nMTBF: 2M hours\n")
+        .unwrap();
     let rates = "sequential-read=540 MB/s, sequential-write=120 MB/s, random-read=80K, random-write=20K IOPS";
     let new = ["drives", "new", "my-drive", "--from", "@sheet.txt", "--from", rates];
     let text = place.succeeds(&new);
@@ -126,7 +127,8 @@ fn a_drive_made_of_its_ratings_can_be_reviewed() {
     std::fs::write(place.path("my-drive.toml"), text).unwrap();
     assert!(place.succeeds(&["drives", "show", "./my-drive.toml"]).contains("80000 IOPS, 4 KiB random reads"));
     place.succeeds(&["review", "sim:./my-drive.toml", "--quick"]);
-    let said = place.refuses(&["drives", "new", "my-drive", "--from", "capacity=1TB, interface=sata, sequential-read=7GB/s"]);
+    let said =
+        place.refuses(&["drives", "new", "my-drive", "--from", "capacity=1TB, interface=sata, sequential-read=7GB/s"]);
     assert!(said.contains("more than SATA 6 Gb/s carries"), "{said}");
     assert!(place.refuses(&["drives", "new", "my-drive", "--from", "@none.txt"]).contains("cannot be read"));
     assert!(place.refuses(&["drives", "new", "a b", "--from", "capacity=1TB"]).contains("such as my-drive"));

@@ -48,7 +48,7 @@ fn made(name: &str, facts: &str) -> Preset {
 /// Random writes that a drive for servers sustains, a second: of a smaller one with as much spare.
 fn sustained(drive: Preset) -> f64 {
     let depth = drive.rated.random_depth.unwrap_or(32);
-    let (small, times) = smaller(drive, 1, Bytes::from_gib(1), 96);
+    let (small, times) = smaller(drive, 1, Bytes::from_gib(2), 48);
     let (mut drive, all) = (small.build(), small.capacity());
     let depth = u64::from(depth / times).max(8);
     in_order(&mut drive, Op::Write, Bytes::ZERO, all);

@@ -177,7 +177,7 @@ fn flash(file: &mut File, ratings: &Ratings, parts: &Parts) {
             format!("derived from the rated random and sequential writes, which imply a write amplification of {by:.1}")
         }
         (Some(by), None) => format!("guess: for a write amplification of {by:.1}"),
-        (None, _) => "guess: what the dies have beyond the user's, less 1 %, from 7 to 9.5 %".to_owned(),
+        (None, _) => "guess: what the dies have beyond the user's, less 1 %, from 7.5 to 9.5 %".to_owned(),
     };
     let capacity = [("user", bytes(parts.user)), ("spare", format!("\"{:.2}%\"", parts.spare * 100.0))];
     file.table(

@@ -102,6 +102,8 @@ pub fn of(key: &str) -> Option<Field> {
         Some(Field::Years)
     } else if has(&["endurance", "tbw", "pbw", "dwpd", "dw", "lifetime"]) {
         Some(Field::Endurance)
+    } else if has(&["interface", "bus", "pcie", "link"]) {
+        Some(Field::Interface)
     } else if has(UNUSED) {
         Some(Field::Unused)
     } else if has(&["depth", "qd"]) && !read && !write {
@@ -112,8 +114,6 @@ pub fn of(key: &str) -> Option<Field> {
         Some(field)
     } else if has(&["capacity", "density", "capacities"]) {
         Some(Field::Capacity)
-    } else if has(&["interface", "bus", "pcie", "link"]) {
-        Some(Field::Interface)
     } else if has(&["nand", "flash", "media", "memory", "cell", "cells", "components"]) {
         Some(Field::Nand)
     } else if has(&["class", "market", "segment", "usage", "application"]) {

@@ -170,7 +170,7 @@ impl Ratings {
                 || words.contains("drive write")
         };
         let key_says = key.to_lowercase().replace(['-', '_'], " ");
-        for (index, Quantity { number, unit }) in value::quantities(text).into_iter().enumerate() {
+        for (index, Quantity { number, unit, .. }) in value::quantities(text).into_iter().enumerate() {
             let is_days =
                 names_days(&unit) || unit.is_empty() && (key_says.contains("dwpd") || key_says.contains("dw/d"));
             let is_years = unit.to_lowercase().trim_start_matches('-').starts_with('y');
@@ -247,11 +247,17 @@ fn amounts(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Re
     let found = value::quantities(&text);
     let is_bare = |unit: &str| unit.trim_matches(|c: char| "/–-,;|~*".contains(c) || c.is_whitespace()).is_empty();
     let mut amounts = Vec::new();
-    for (index, Quantity { number, unit }) in found.iter().enumerate() {
-        let named =
-            found[index..].iter().map(|quantity| &*quantity.unit).find(|unit| !is_bare(unit)).map(str::to_owned);
+    for (index, Quantity { number, is_grouped, unit }) in found.iter().enumerate() {
+        let named = found[index..]
+            .iter()
+            .map(|quantity| &*quantity.unit)
+            .find(|unit| !is_bare(unit))
+            .filter(|unit| factor(unit).is_ok())
+            .map(str::to_owned);
         let unit = if is_bare(unit) { named.unwrap_or_else(|| hint(key, UNITS)) } else { unit.clone() };
         match factor(&unit) {
+            // There are no parts of a request.
+            Ok(1.0) if *is_grouped => amounts.push(number * 1000.0),
             Ok(factor) => amounts.push(number * factor),
             // A depth or a size of requests behind what was asked for: `98,000 IOPS @ QD32`.
             Err(_) if !amounts.is_empty() => {}

@@ -142,7 +142,7 @@ impl Parts {
         }
         let flash = Flash::of(bits, market);
         let mut parts = Self::plain(ratings, interface, market, bits, idema(capacity));
-        parts.lay_out(&flash, rates, ratings.depth.is_none()).map_err(|mistake| vec![mistake])?;
+        let rates = parts.lay_out(&flash, rates, ratings).map_err(|mistake| vec![mistake])?;
         parts.time(&flash, rates);
         parts.leave_spare(rates);
         parts.firmware(rates);
@@ -216,8 +216,9 @@ impl Parts {
         self.market == Market::Client && self.bits >= 3
     }
 
-    /// As few dies as hold the data, answer the reads and take the writes: smaller ones where large ones are too few.
-    fn lay_out(&mut self, flash: &Flash, rates: Rates, may_go_deeper: bool) -> Result<(), String> {
+    /// As few dies as hold the data, answer the reads and take the writes: smaller ones where large ones are too few. The
+    /// rates that it has: what is not rated is no more than these dies have.
+    fn lay_out(&mut self, flash: &Flash, mut rates: Rates, ratings: &Ratings) -> Result<Rates, String> {
         if rates.read > 8e9 || self.user > 8e12 && self.is_nvme() {
             self.channels = 16;
         } else if self.user < 100e9 {
@@ -228,46 +229,51 @@ impl Parts {
         if self.user < 400e9 && self.bits >= 3 {
             die /= 2;
         }
+        let rated_reads = ratings.random_read.unwrap_or_default();
+        let rated_write = ratings.sequential_write.unwrap_or(1.0);
         loop {
             self.set_dies(die, flash.planes);
-            if (self.reads() >= rates.random_read * 1.1 && self.program_for(rates.write) >= flash.program[0])
-                || die <= smallest
-            {
+            let is_fast = self.program_for(rated_write) >= flash.program[0];
+            if die <= smallest || is_fast && self.reads() >= rated_reads * 1.1 {
                 break;
             }
             die /= 2;
         }
-        while may_go_deeper && self.is_nvme() && self.reads() < rates.random_read * 1.1 && self.depth < 1024.0 {
+        let may_go_deeper = ratings.depth.is_none() && self.is_nvme();
+        while may_go_deeper && self.reads() < rated_reads * 1.1 && self.depth < 1024.0 {
             self.depth *= 2.0;
         }
-        if self.reads() < rates.random_read * 1.05 && !self.read_is_derived {
-            // Faster flash than usual, as far as there is such.
-            while self.reads() < rates.random_read * 1.05 && self.read > 25.0 {
-                self.read -= 1.0;
-            }
+        // Faster flash than usual, as far as there is such.
+        while !self.read_is_derived && self.reads() < rated_reads * 1.05 && self.read > 25.0 {
+            self.read -= 1.0;
         }
-        if self.reads() < rates.random_read {
+        if self.reads() < rated_reads {
             return Err(format!(
-                "random-read: {:.0} a second with {} in flight are more than {} planes of flash that are read in {:.0} us answer, \
-                 {:.0}; check random-read, random-depth (all threads together: QD32 with 16 threads is 512), read-latency and capacity",
-                rates.random_read,
+                "random-read: {rated_reads:.0} a second with {} in flight are more than {} planes of flash that are read \
+                 in {:.0} us answer, {:.0}; check random-read, random-depth (all threads together: QD32 with 16 threads \
+                 is 512), read-latency and capacity",
                 self.depth,
                 self.units,
                 self.read,
                 self.reads()
             ));
         }
-        let program = self.program_for(rates.write);
-        if program < flash.program[0] {
-            let most = f64::from(self.units) * self.program_bytes / (flash.program[0] + self.transfer());
+        let most = f64::from(self.units) * self.program_bytes / (flash.program[0] + self.transfer()) * 1e6;
+        if rated_write * 1.02 > most {
             return Err(format!(
-                "sequential-write: {:.0} MB/s are more than {:.0} GB of such flash take, {most:.0} MB/s; check \
+                "sequential-write: {:.0} MB/s are more than {:.0} GB of such flash take, {:.0} MB/s; check \
                  sequential-write, nand and capacity",
-                rates.write / 1e6,
-                self.user / 1e9
+                rated_write / 1e6,
+                self.user / 1e9,
+                most / 1e6
             ));
         }
-        Ok(())
+        rates.random_read = rates.random_read.min(self.reads() / 1.1);
+        rates.write = rates.write.min(most / 1.1);
+        if ratings.random_write.is_none() {
+            rates.random_write = rates.random_write.min(rates.write / PAGE * 0.9);
+        }
+        Ok(rates)
     }
 
     /// So many dies as hold the data, evenly on all channels.
@@ -333,23 +339,21 @@ impl Parts {
 
     /// Spare flash: what the dies have, or, of a drive for servers, what its random writes imply.
     fn leave_spare(&mut self, rates: Rates) {
-        let block = f64::from(self.pages_per_block) * self.page;
-        // Blocks that are open or kept free, and those that are bad or held back.
-        let working = 7.0 * f64::from(self.units) * block / self.user + 0.016;
+        // Of what flash programs, so much is left beside the reads and erases of collection.
+        const LEFT: f64 = 0.89;
         let flash = f64::from(self.units) * self.program_bytes / (self.program + self.transfer()) * 1e6;
         if self.market == Market::Server {
-            let amplification = flash * 0.97 / (rates.random_write * self.page);
+            let amplification = flash * LEFT / (rates.random_write * self.page);
             // Of greedy collection, (1 + s) / 2s with a spare s.
-            let spare = 1.0 / (2.0 * amplification / 1.05 - 1.0);
+            let spare = 1.0 / (2.0 * amplification - 1.0);
             if amplification > 1.3 && spare > 0.05 {
                 self.amplification = Some(amplification);
-                self.spare = spare + working;
+                self.spare = spare;
                 return;
             }
         }
         let raw = f64::from(self.dies) * f64::from(self.die_gib) * f64::from(1 << 30) / self.user - 1.01;
-        let least = working + if self.is_cached() { 0.05 } else { 0.04 };
-        self.spare = raw.clamp(0.07, 0.095).max(least);
+        self.spare = raw.clamp(0.075, 0.095);
     }
 
     /// Processors and what each command takes of them.

@@ -4,6 +4,8 @@
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
     pub number: f64,
+    /// Whether the point may part thousands: `85.000`.
+    pub is_grouped: bool,
     pub unit: String,
 }
 
@@ -59,7 +61,8 @@ pub fn quantities(text: &str) -> Vec<Quantity> {
         let digits: String = letters[start..at].iter().filter(|c| !c.is_whitespace()).collect();
         let unit: String = letters[at..].iter().take_while(|c| !c.is_ascii_digit()).collect();
         if let Some(number) = decimal(&digits) {
-            found.push(Quantity { number, unit: unit.trim().to_owned() });
+            let is_grouped = digits.split_once('.').is_some_and(|(_, rest)| rest.len() == 3);
+            found.push(Quantity { number, is_grouped, unit: unit.trim().to_owned() });
         }
     }
     found
@@ -118,7 +121,13 @@ pub fn iops_factor(unit: &str) -> Result<f64, String> {
     match unit.trim().to_lowercase() {
         unit if unit.starts_with('k') => Ok(1e3),
         unit if unit.starts_with('m') => Ok(1e6),
-        unit if unit.is_empty() || unit.starts_with('i') || unit.starts_with(['/', '@', ',', '(', '*', 'p']) => Ok(1.0),
+        unit if unit.is_empty()
+            || unit.starts_with('i')
+            || unit.starts_with("per s")
+            || unit.starts_with(['/', '@', ',', '(', '*']) =>
+        {
+            Ok(1.0)
+        }
         _ => Err("requests a second look like `98,000 IOPS`, `1,000K` or `1.2M`".to_owned()),
     }
 }
@@ -155,17 +164,15 @@ pub fn interface(text: &str) -> Result<Option<Interface>, String> {
         .collect();
     let has = |word: &str| known.contains(word);
     if has("sata") || has("serialata") {
-        let third = has("6g") || has("6.0g") || has("satairevision3") || has("sataiii") || has("sata3");
-        let second = has("3g") || has("3.0g") || has("sataii") || has("sata2");
-        return Ok(Some(Interface::Sata(if has("1.5g") && !third && !second {
-            150
-        } else if second && !third {
-            300
-        } else {
-            600
-        })));
+        let rate = match () {
+            () if has("6g") || has("6.0g") => 600,
+            () if has("3g") || has("3.0g") || has("sata2") || has("sataii") && !has("sataiii") => 300,
+            () if has("1.5g") => 150,
+            () => 600,
+        };
+        return Ok(Some(Interface::Sata(rate)));
     }
-    if has("pci") || has("nvme") {
+    if has("pci") || has("nvme") || known.starts_with("gen") {
         return Ok(generation(&known)?.map(|generation| Interface::Pcie { generation, lanes: lanes(&known) }));
     }
     if has("sas") {
@@ -227,7 +234,8 @@ mod tests {
             ("~ 1,150,000", 1_150_000.0, ""),
             ("960GB GB", 960.0, "GB GB"),
         ] {
-            assert_eq!(quantities(text)[0], Quantity { number, unit: unit.to_owned() }, "{text}");
+            let found = &quantities(text)[0];
+            assert_eq!((found.number, &*found.unit), (number, unit), "{text}");
         }
         assert_eq!(quantities("560/530 MB/s").len(), 2);
         assert!(quantities("none").is_empty());
