@@ -141,7 +141,18 @@ impl Mapping {
         }
     }
 
+    /// Chooses a victim. A policy that does not look for the fewest valid pages may come to blocks that have nothing to gain:
+    /// it goes on to the next, until none is left.
     fn choose_victim(&mut self, unit: Unit) {
+        let tries = match self.collection.policy {
+            CollectionPolicy::Greedy => 1,
+            _ => self.geometry.blocks_per_plane,
+        };
+        let _ = (0..tries).find(|_| self.is_chosen(unit));
+    }
+
+    /// Whether the choice is over: there is a victim, or no block to choose. A block with nothing to gain is put back.
+    fn is_chosen(&mut self, unit: Unit) -> bool {
         let (blocks, pages, size) = (self.geometry.blocks_per_plane, self.geometry.pages_per_block, self.block_size());
         let first = unit.0 * blocks;
         let cold = self.cold(unit);
@@ -155,7 +166,7 @@ impl Mapping {
             None => candidates.take(counts, size),
         };
         self.level_max = self.units.iter().map(|state| state.candidates.level()).max().unwrap_or(0);
-        let Some(block) = chosen.map(|block| first + block) else { return };
+        let Some(block) = chosen.map(|block| first + block) else { return true };
         let valid = u32::from(self.counts[block as usize]);
         // A block that moves for the sake of even wear may gain nothing: it is done with in a few host's pages.
         // Where pages are packed, as good as a page is lost at the end of what the host writes and of what is moved.
@@ -165,13 +176,14 @@ impl Mapping {
         if gain == 0 {
             self.note(unit, block, valid as u16);
             self.units[unit.0 as usize].candidates.close(block - first);
-            return;
+            return false;
         }
         // The host takes up a block with as many pages as fit in those it opens while there are few.
         let unit_of_pace = if self.collection.pacing.is_some() { u64::from(PACE_UNIT) } else { 1 };
         let (moves, room) = (u64::from(valid * pages) * unit_of_pace, u64::from(gain * self.host_block_pages()));
         let pace = (moves.div_ceil(room).max(1) * u64::from(PACE_UNIT) / unit_of_pace) as u32;
         self.empty(unit, block, if self.is_short(unit) { pace * HURRY } else { pace });
+        true
     }
 
     /// Makes a closed block the unit's victim, to be emptied by so many 2⁻⁸ pages for each that the host writes.

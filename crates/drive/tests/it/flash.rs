@@ -42,6 +42,27 @@ fn every_request_is_completed_once_and_in_order_of_time() {
     }
 }
 
+/// Random writes of one page, four times the capacity, with little spare and every policy of garbage collection.
+#[test]
+fn every_policy_keeps_pace_with_random_writes() {
+    let write = |numbers: &mut Random, capacity: Bytes| {
+        let page = numbers.below(capacity.get() / 4096);
+        Request::new(Op::Write, Lba::new(page * 8), 8)
+    };
+    for policy in ["greedy", "fifo", "cost-benefit", "choices", "random"] {
+        for (pages, spare) in [(32, 7), (64, 7), (64, 12), (128, 28)] {
+            let name = format!(
+                "x25-m?gc.policy={policy}&user=64MiB&channels=2&dies_per_channel=1&pages_per_block={pages}&spare={spare}%"
+            );
+            let Ok(Preset { spec: Spec::Flash(spec), .. }) = Preset::find(&name) else { continue };
+            let mut drive = FlashDrive::new(spec);
+            let (completed, counters) = support::story(&mut drive, write, |_| Nanos::ZERO, 1, 65_536, 32);
+            assert_eq!(completed.len(), 65_536, "{name}");
+            assert!(counters.pages_programmed > 65_536, "{name}: {counters:?}");
+        }
+    }
+}
+
 #[test]
 fn one_seed_tells_one_story() {
     for seed in 0..4 {

@@ -59,6 +59,10 @@ const LINES: &[&str] = &[
     "compare --interleave sim:x25-m?capacity.user=1GiB sim:x25-m?capacity.user=1GiB --options=--plan=tiny.toml --program-b {}",
     "fleet --filter state=complete --format json --output {}",
     "review sim:x25-m#1..2?capacity.user=1GiB --plan tiny.toml --out {}",
+    "merge {}",
+    "merge results.sqlite --output {}",
+    "push http://127.0.0.1:9 --token-file {}",
+    "serve --listen 127.0.0.1:0 --accept --token-file {}",
     "gate last --junit {}",
     "gate last --markdown {}",
     "health {}",
@@ -157,7 +161,7 @@ fn tried(place: &Place, words: &[&str]) -> String {
     while child.try_wait().unwrap().is_none() {
         // One that waits for something else has had its time after a while.
         let is_up = is_serving.load(Ordering::Relaxed) || began.elapsed() > Duration::from_secs(2);
-        if words[0] == "attach" && is_up {
+        if matches!(words[0], "attach" | "serve") && is_up {
             end(&mut child);
         }
         assert!(began.elapsed() < PATIENCE, "{words:?} does not end");
