@@ -42,6 +42,7 @@ pages! {
     every_example_of_the_page_on_job_files_runs: "docs/import.md", job_files;
     every_example_of_the_page_on_iometer_runs: "docs/iometer.md", as_it_stands;
     every_example_of_the_page_on_what_goes_on_runs: "docs/live.md", as_it_stands;
+    every_example_of_the_page_on_models_runs: "docs/models.md", as_it_stands;
     every_example_of_the_page_on_zones_runs: "docs/models-zoned.md", as_it_stands;
     every_example_of_the_page_on_settings_runs: "docs/configuration.md", as_it_stands;
     every_example_of_the_page_on_the_gate_runs: "docs/gate.md", gate;
