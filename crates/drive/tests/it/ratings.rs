@@ -1,6 +1,5 @@
 //! Drives made of ratings: they meet the ratings, and data sheets are read as they are worded.
 
-use assay_drive::Drive;
 use assay_drive::preset::Preset;
 use assay_drive::preset::sheet::Ratings;
 use block::{Bytes, Op};

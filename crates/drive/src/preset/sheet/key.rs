@@ -32,6 +32,7 @@ pub const KNOWN: &str = "capacity, interface, nand, sequential-read, sequential-
 
 /// Words of rows that are read and left out.
 const UNUSED: &[&str] = &[
+    "expectancy",
     "mtbf",
     "mttf",
     "afr",
@@ -76,6 +77,12 @@ const UNUSED: &[&str] = &[
     "led",
     "part",
 ];
+
+/// Whether the row is of one request at a time, which ratings are not: `Random read (4 KB, QD1)`.
+pub fn is_of_one_request(key: &str) -> bool {
+    let lower = key.to_lowercase();
+    lower.split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "qd1" | "q1" | "q1t1"))
+}
 
 /// What the row of this name says; none if nobody knows.
 pub fn of(key: &str) -> Option<Field> {

@@ -114,6 +114,7 @@ impl Ratings {
     /// Takes note of one value.
     fn take(&mut self, key: &str, text: &str, before: &mut Vec<Field>) -> Result<(), String> {
         let field = match key::of(&without_brackets(key)).or_else(|| key::of(key)) {
+            Some(_) if key::is_of_one_request(key) => Field::Unused,
             Some(field) => field,
             // A heading between the rows of a table.
             None if text.is_empty() => return Ok(()),
@@ -215,12 +216,19 @@ fn pairs(text: &str) -> Vec<(String, String)> {
 fn listed(line: &str) -> Vec<(String, String)> {
     let begins = |rest: &str| {
         let key = rest.split('=').next().unwrap_or_default().trim();
-        key.len() < rest.trim().len() && key.starts_with(|c: char| c.is_ascii_alphabetic()) && !key.contains(',')
+        key.len() < rest.trim().len()
+            && key.starts_with(|c: char| c.is_ascii_alphabetic())
+            && !without_brackets(key).contains(',')
     };
-    let mut parts = vec![String::new()];
+    let (mut parts, mut depth) = (vec![String::new()], 0_u32);
     for (at, letter) in line.char_indices() {
         match letter {
-            ',' | ';' if begins(&line[at + 1..]) => parts.push(String::new()),
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        match letter {
+            ',' | ';' if depth == 0 && begins(&line[at + 1..]) => parts.push(String::new()),
             _ => parts.last_mut().expect("there is always one").push(letter),
         }
     }
