@@ -3,8 +3,8 @@
 use toml::Value;
 
 use super::parts::{Parts, endurance};
+use super::ratings::{Market, Ratings};
 use super::value::Interface;
-use super::{Market, Ratings};
 
 /// The file being written.
 struct File(String);

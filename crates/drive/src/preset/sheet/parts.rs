@@ -1,7 +1,7 @@
 //! What a drive with given ratings may be made of.
 
+use super::ratings::{Market, Ratings};
 use super::value::Interface;
-use super::{Market, Ratings};
 
 /// A page of the map, unless the drive is too large.
 const PAGE: f64 = 4096.0;

@@ -33,7 +33,7 @@ fn every_table_has_a_source_and_guesses_say_so() {
         text.contains("amount = \"89.90 EUR\"") && text.contains("program: derived from the rated sequential write")
     );
     assert!(!text.contains("# Not given"));
-    let least = super::Ratings::read(["capacity=1TB"]).unwrap().file("mine").unwrap();
+    let least = Ratings::read(["capacity=1TB"]).unwrap().file("mine").unwrap();
     assert!(least.contains("# Not given, guess: interface, PCIe 3.0 x4; nand, TLC; class, for clients."), "{least}");
 }
 

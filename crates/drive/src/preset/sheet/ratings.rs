@@ -1,0 +1,335 @@
+//! What a data sheet says of a drive.
+
+use block::Price;
+use toml::Value;
+
+use super::key::{self, Field};
+use super::value::{self, Interface, Quantity};
+use crate::preset::ListPrice;
+
+/// The longest text of ratings, in bytes.
+pub const TEXT_MAX: usize = 64 << 10;
+/// The longest value, in letters.
+const VALUE_MAX: usize = 400;
+/// More mistakes than so many are not told.
+const MISTAKES_MAX: usize = 20;
+
+/// Why ratings make no drive: each mistake with what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", match self.0.as_slice() {
+    [one] => one.clone(),
+    all => format!("{} mistakes in the ratings:\n  {}", all.len(), all.join("\n  ")),
+})]
+pub struct RatingsError(pub(super) Vec<String>);
+
+/// Whom a drive is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Market {
+    Client,
+    Server,
+}
+
+/// What a data sheet says of a drive; rates in bytes a second.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ratings {
+    pub(super) title: Option<String>,
+    /// Bytes as the sheet has them: a terabyte is 10¹².
+    pub(super) capacity: Option<f64>,
+    pub(super) interface: Option<Interface>,
+    pub(super) bits: Option<u32>,
+    pub(super) sequential_read: Option<f64>,
+    pub(super) sequential_write: Option<f64>,
+    /// Requests of 4 KiB a second.
+    pub(super) random_read: Option<f64>,
+    pub(super) random_write: Option<f64>,
+    pub(super) depth: Option<f64>,
+    /// Microseconds.
+    pub(super) read_latency: Option<f64>,
+    /// Bytes that may be written.
+    pub(super) endurance: Option<f64>,
+    /// Drive writes a day.
+    pub(super) daily: Option<f64>,
+    pub(super) years: Option<f64>,
+    pub(super) market: Option<Market>,
+    /// Amount and date.
+    pub(super) price: Option<(String, String)>,
+    pub(super) source: Option<String>,
+    /// What was said that a drive's file has no place for.
+    pub(super) unused: Vec<String>,
+}
+
+impl Ratings {
+    /// Reads ratings, all texts together. Each is a list `capacity=1TB, interface=PCIe Gen4 x4, …`, lines `capacity: 1 TB`, or
+    /// TOML with the same keys.
+    ///
+    /// # Errors
+    /// Names all that is wrong, and what would be right.
+    pub fn read<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Self, RatingsError> {
+        let mut ratings = Self::default();
+        let mut mistakes = Vec::new();
+        let mut before: Vec<Field> = Vec::new();
+        for text in texts {
+            if text.len() > TEXT_MAX {
+                return Err(RatingsError(vec![format!(
+                    "the ratings are {} bytes; at most 64 KiB are read",
+                    text.len()
+                )]));
+            }
+            for (key, value) in pairs(text) {
+                if let Err(why) = ratings.take(&key, value.trim(), &mut before) {
+                    mistakes.push(format!("{}: {why}", clean(&format!("{key}={value}"), 80)));
+                }
+                if mistakes.len() >= MISTAKES_MAX {
+                    return Err(RatingsError(mistakes));
+                }
+            }
+        }
+        if mistakes.is_empty() { Ok(ratings) } else { Err(RatingsError(mistakes)) }
+    }
+
+    /// Takes note of one value.
+    fn take(&mut self, key: &str, text: &str, before: &mut Vec<Field>) -> Result<(), String> {
+        let field = match key::of(&without_brackets(key)).or_else(|| key::of(key)) {
+            Some(_) if key::is_of_one_request(key) => Field::Unused,
+            Some(field) => field,
+            // A heading between the rows of a table.
+            None if text.is_empty() => return Ok(()),
+            None => return Err(format!("no rating is called so; known: {}", key::KNOWN)),
+        };
+        if text.is_empty() || text.chars().count() > VALUE_MAX {
+            return Err(format!("give 1 to {VALUE_MAX} letters"));
+        }
+        if field == Field::Unused {
+            self.unused.push(clean(key, 40));
+            return Ok(());
+        }
+        if field != Field::Endurance {
+            if before.contains(&field) {
+                return Err("it is given twice; give it once".to_owned());
+            }
+            before.push(field);
+        }
+        match field {
+            Field::Title => self.title = Some(clean(text, 100)),
+            Field::Source => self.source = Some(clean(text, VALUE_MAX)),
+            Field::Capacity => self.capacity = Some(the_one(text, key, value::size_factor)?),
+            Field::Interface => self.interface = value::interface(text)?,
+            Field::Nand => self.bits = value::bits(text)?,
+            Field::Sequential => {
+                let both = two(text, key, value::rate_factor)?;
+                (self.sequential_read, self.sequential_write) = (Some(both[0]), Some(both[1]));
+            }
+            Field::SequentialRead => self.sequential_read = Some(the_one(text, key, value::rate_factor)?),
+            Field::SequentialWrite => self.sequential_write = Some(the_one(text, key, value::rate_factor)?),
+            Field::Random => {
+                let both = two(text, key, value::iops_factor)?;
+                (self.random_read, self.random_write) = (Some(both[0]), Some(both[1]));
+            }
+            Field::RandomRead => self.random_read = Some(the_one(text, key, value::iops_factor)?),
+            Field::RandomWrite => self.random_write = Some(the_one(text, key, value::iops_factor)?),
+            Field::Depth => self.depth = Some(depth(text)?),
+            Field::ReadLatency => self.read_latency = Some(the_one(text, key, value::time_factor)?),
+            Field::Years => self.years = Some(years(text).ok_or("a warranty looks like `5 years`")?),
+            Field::Endurance => self.take_endurance(key, text)?,
+            Field::Market => self.market = Some(market(text)?),
+            Field::Price => self.price = Some(price(text)?),
+            Field::Unused => {}
+        }
+        Ok(())
+    }
+
+    /// Takes note of `600 TBW`, `1 DWPD` or both: `1752 TBW (1 DWPD, 5 years)`.
+    fn take_endurance(&mut self, key: &str, text: &str) -> Result<(), String> {
+        let wrong = || "an endurance looks like `600 TBW`, `1.2 PBW` or `1 DWPD (5 years)`".to_owned();
+        let names_days = |words: &str| {
+            let words = words.to_lowercase();
+            ["dwpd", "dw/d", "per day", "/day"].iter().any(|word| words.trim_start().starts_with(word))
+                || words.contains("drive write")
+        };
+        let key_says = key.to_lowercase().replace(['-', '_'], " ");
+        for (index, Quantity { number, unit, .. }) in value::quantities(text).into_iter().enumerate() {
+            let is_days =
+                names_days(&unit) || unit.is_empty() && (key_says.contains("dwpd") || key_says.contains("dw/d"));
+            let is_years = unit.to_lowercase().trim_start_matches('-').starts_with('y');
+            if is_days && self.daily.replace(number).is_some() {
+                return Err("it is given twice; give it once".to_owned());
+            } else if is_years {
+                self.years = Some(number);
+            } else if !is_days && index == 0 {
+                let unit = if unit.is_empty() || unit.starts_with('(') { &*hint(key, &["pb", "tb"]) } else { &*unit };
+                let bytes = number * value::size_factor(unit).map_err(|_| wrong())?;
+                if self.endurance.replace(bytes).is_some() {
+                    return Err("it is given twice; give it once".to_owned());
+                }
+            }
+        }
+        let given = [self.endurance, self.daily];
+        match given.iter().flatten().all(|amount| *amount > 0.0) && given.iter().any(Option::is_some) {
+            true => Ok(()),
+            false => Err(wrong()),
+        }
+    }
+}
+
+/// Keys and values of a text.
+fn pairs(text: &str) -> Vec<(String, String)> {
+    if let Ok(table) = toml::from_str::<toml::Table>(text) {
+        let plain = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        return table.iter().map(|(key, value)| (key.clone(), plain(value))).collect();
+    }
+    let lines: Vec<&str> =
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    match lines[..] {
+        [line] => listed(line),
+        _ => lines.into_iter().map(parted).collect(),
+    }
+}
+
+/// The pairs of a list: a comma begins another where a key and `=` follow it.
+fn listed(line: &str) -> Vec<(String, String)> {
+    let begins = |rest: &str| {
+        let key = rest.split('=').next().unwrap_or_default().trim();
+        key.len() < rest.trim().len()
+            && key.starts_with(|c: char| c.is_ascii_alphabetic())
+            && !without_brackets(key).contains(',')
+    };
+    let (mut parts, mut depth) = (vec![String::new()], 0_u32);
+    for (at, letter) in line.char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        match letter {
+            ',' | ';' if depth == 0 && begins(&line[at + 1..]) => parts.push(String::new()),
+            _ => parts.last_mut().expect("there is always one").push(letter),
+        }
+    }
+    parts.iter().filter(|part| !part.trim().is_empty()).map(|part| parted(part)).collect()
+}
+
+/// Key and value of `capacity = 1 TB`, `Capacity: 1 TB` or `Capacity | 1 TB |`.
+fn parted(line: &str) -> (String, String) {
+    let (key, value) = line.split_once(['=', ':', '|', '\t']).unwrap_or((line, ""));
+    let value = value.trim().trim_end_matches('|').trim();
+    (key.trim().to_owned(), value.trim_matches('"').to_owned())
+}
+
+/// The unit that a key has for values without one: `Random read (K IOPS)`.
+fn hint(key: &str, units: &[&str]) -> String {
+    let key = key.to_lowercase();
+    let has = units.iter().find(|unit| key.contains(*unit));
+    has.map(|unit| (*unit).to_owned()).unwrap_or_default()
+}
+
+/// The amounts of a text: each number with its unit, or else the next number's, or else the key's.
+fn amounts(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Result<Vec<f64>, String> {
+    let text = without_brackets(text);
+    let found = value::quantities(&text);
+    let is_bare = |unit: &str| unit.trim_matches(|c: char| "/–-,;|~*".contains(c) || c.is_whitespace()).is_empty();
+    let mut amounts = Vec::new();
+    for (index, Quantity { number, is_grouped, unit }) in found.iter().enumerate() {
+        let named = found[index..]
+            .iter()
+            .map(|quantity| &*quantity.unit)
+            .find(|unit| !is_bare(unit))
+            .filter(|unit| factor(unit).is_ok())
+            .map(str::to_owned);
+        let unit = if is_bare(unit) { named.unwrap_or_else(|| hint(key, UNITS)) } else { unit.clone() };
+        match factor(&unit) {
+            // There are no parts of a request.
+            Ok(1.0) if *is_grouped => amounts.push(number * 1000.0),
+            Ok(factor) => amounts.push(number * factor),
+            // A depth or a size of requests behind what was asked for: `98,000 IOPS @ QD32`.
+            Err(_) if !amounts.is_empty() => {}
+            Err(why) => return Err(why),
+        }
+    }
+    match amounts.iter().all(|amount| *amount > 0.0 && *amount < 1e18) && !amounts.is_empty() {
+        true => Ok(amounts),
+        false => Err(factor("?").err().unwrap_or_default()),
+    }
+}
+
+/// A text without what is in brackets, which explains: `560 MB/s (QD32)`.
+fn without_brackets(text: &str) -> String {
+    let mut depth = 0_u32;
+    let outside = |letter: &char| {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ => return depth == 0,
+        }
+        false
+    };
+    text.chars().filter(outside).collect()
+}
+
+/// What keys have in brackets as units.
+const UNITS: &[&str] = &["mb/s", "mbps", "gb/s", "gbps", "kiops", "k iops", "iops", "tb", "gb", "us", "µs"];
+
+/// The amount of a text that has but one.
+fn the_one(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Result<f64, String> {
+    let found = amounts(text, key, factor)?;
+    let is_list =
+        text.contains([';', '–', '/']) || text.matches(", ").count() > 0 || text.contains(" to ") || text.contains('-');
+    match found.iter().all(|amount| *amount == found[0]) || !is_list {
+        true => Ok(found[0]),
+        false => Err("these are several values; give that of one drive".to_owned()),
+    }
+}
+
+/// The amounts of reads and writes: `560/530 MB/s`.
+fn two(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Result<Vec<f64>, String> {
+    match amounts(text, key, factor)? {
+        both if both.len() == 2 => Ok(both),
+        _ => Err("give reads and writes, such as `560/530 MB/s`, or a key for each".to_owned()),
+    }
+}
+
+/// How many requests are in flight: `256`, `QD32`, `QD32 T16`, `32 x 16`.
+fn depth(text: &str) -> Result<f64, String> {
+    let product: f64 = value::quantities(text).iter().take(2).map(|quantity| quantity.number).product();
+    let is_one =
+        text.chars().any(|c| c.is_ascii_digit()) && product.fract() == 0.0 && (1.0..=65_536.0).contains(&product);
+    if is_one { Ok(product) } else { Err("a depth looks like `32`, `QD256` or `QD32 T16`, up to 65,536".to_owned()) }
+}
+
+fn years(text: &str) -> Option<f64> {
+    value::quantities(text).first().map(|quantity| quantity.number).filter(|years| (1.0..=20.0).contains(years))
+}
+
+fn market(text: &str) -> Result<Market, String> {
+    let words = text.to_lowercase();
+    let has = |known: &[&str]| known.iter().any(|word| words.contains(word));
+    match (
+        has(&["server", "enterprise", "center", "centre", "cloud"]),
+        has(&["client", "consumer", "desktop", "laptop", "gam"]),
+    ) {
+        (true, _) => Ok(Market::Server),
+        (false, true) => Ok(Market::Client),
+        _ => Err("give `client` or `server`".to_owned()),
+    }
+}
+
+/// An amount and a date: `89.90EUR@2026-11`, `$169.99 @ 2022-11`.
+fn price(text: &str) -> Result<(String, String), String> {
+    let wrong = "a price looks like `89.90EUR@2026-11`: amount, currency, and the year, month or day";
+    let (amount, date) = text.split_once('@').ok_or(wrong)?;
+    let amount = [("US$", "USD"), ("$", "USD"), ("€", "EUR"), ("£", "GBP")]
+        .iter()
+        .fold(amount.trim().to_owned(), |amount, (sign, letters)| amount.replace(sign, letters));
+    let amount: Price = amount.parse().map_err(|error| format!("{error}"))?;
+    let list = format!("amount = \"{amount}\"\ndate = {}\nsource = \"\"", Value::String(clean(date, 10)));
+    toml::from_str::<ListPrice>(&list).map_err(|_| wrong.to_owned())?;
+    Ok((amount.to_string(), date.trim().to_owned()))
+}
+
+/// A line of at most so many letters.
+pub(super) fn clean(text: &str, most: usize) -> String {
+    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    plain.take(most).collect::<String>().trim().to_owned()
+}
