@@ -169,6 +169,12 @@ pub enum RealError {
     #[error("{op} of {length} at offset {} of {} failed: {errno}; {}", offset.get(), path.display(), io_advice(*errno))]
     Io { op: Op, offset: Bytes, length: Bytes, path: PathBuf, errno: Errno },
     #[error(
+        "{} is gone: the kernel removed the device during the run, and {op} of {length} at offset {} failed; attach it \
+         again; `dmesg` tells why it went",
+        path.display(), offset.get()
+    )]
+    Gone { op: Op, offset: Bytes, length: Bytes, path: PathBuf },
+    #[error(
         "{op} of {length} at offset {} of {} moved only {} B; something shortened the target during the run",
         offset.get(), path.display(), moved.get()
     )]
@@ -257,8 +263,15 @@ fn uring_advice(errno: Errno, disabled: Option<u32>) -> String {
     }
 }
 
+/// Source of what block devices mean by an error: Linux, block/blk-core.c, `blk_errors`.
 fn io_advice(errno: Errno) -> &'static str {
     match errno {
+        Errno::NODATA => "the drive cannot read or write its medium there: `assay health` and `dmesg` say more",
+        Errno::TIMEDOUT => "the drive did not answer in the kernel's time: see `dmesg`",
+        Errno::NOLINK => "the link to the drive failed: see `dmesg`",
+        Errno::ILSEQ => "the data did not pass the drive's check of protection information: see `dmesg`",
+        Errno::BADE => "another host has reserved the drive: release its reservation",
+        Errno::REMOTEIO => "the drive refused the command: see `dmesg`",
         Errno::NOSPC | Errno::DQUOT => "the disk is full: free some space or give a smaller --size",
         Errno::INVAL => "the target does not accept this block size or offset: try another block size or --direct=0",
         Errno::OPNOTSUPP => {
@@ -300,5 +313,7 @@ mod tests {
         assert!(full.starts_with("write of 4 KiB at offset 1048576 of /mnt/scratch failed: No space left"), "{full}");
         assert!(full.contains("free some space"), "{full}");
         assert!(said(Errno::IO).contains("dmesg"));
+        assert!(said(Errno::NODATA).contains("medium"));
+        assert!(said(Errno::TIMEDOUT).contains("did not answer"));
     }
 }

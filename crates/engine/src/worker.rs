@@ -25,6 +25,8 @@ mod zones;
 
 use self::zones::WorkerZones;
 
+/// How long a failed request waits to see whether its device is being removed.
+const REMOVAL: Duration = Duration::from_secs(1);
 /// The longest that a worker sleeps before it looks whether the run has been given up.
 const NAP: Duration = Duration::from_millis(250);
 
@@ -500,7 +502,11 @@ impl<'r> Worker<'r> {
         if result == Err(Errno::OPNOTSUPP) && op == Op::Trim {
             return Err(RealError::TrimUnsupported { path: path() });
         }
-        if self.shared.target.counts_failures() {
+        let counts = self.shared.target.counts_failures();
+        if may_be_gone(&result) && is_gone(part, if counts { Duration::ZERO } else { REMOVAL }) {
+            return Err(RealError::Gone { op, offset, length, path: path() });
+        }
+        if counts {
             if let Some(ledger) = &mut self.ledger {
                 ledger.end(request, op == Op::Write);
             }
@@ -530,6 +536,24 @@ impl<'r> Worker<'r> {
                 Err(RealError::Damaged { path: part.path().to_owned(), damage })
             }
             None => Ok(()),
+        }
+    }
+}
+
+/// Whether a request ends so on a device that is no more: reads of NVMe then find the end of the device, writes no space.
+fn may_be_gone(result: &Result<u32, Errno>) -> bool {
+    !matches!(result, Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::NODATA))
+}
+
+/// Whether the kernel removes the device within this time, which it tells after the first requests have failed.
+fn is_gone(part: &Part, patience: Duration) -> bool {
+    let began = Instant::now();
+    loop {
+        match part.block_device() {
+            None => return false,
+            Some(device) if device.is_gone() => return true,
+            Some(_) if began.elapsed() >= patience => return false,
+            Some(_) => std::thread::sleep(Duration::from_millis(20)),
         }
     }
 }

@@ -116,6 +116,11 @@ impl BlockDevice {
         self.sectors("size")
     }
 
+    /// Whether the kernel has removed it since it was found: NVMe's capacity is nothing first, then none is in sysfs.
+    pub fn is_gone(&self) -> bool {
+        self.size().is_none_or(|size| size == Bytes::ZERO)
+    }
+
     /// Whether it refuses to be written.
     pub fn is_read_only(&self) -> bool {
         word(&self.directory.join("ro")).is_some_and(|flag| flag != "0")

@@ -154,6 +154,8 @@ impl LabError {
                     | RealError::Threads { .. }
                     | RealError::Uring { .. }
                     | RealError::Io { .. }
+                    | RealError::Gone { .. }
+                    | RealError::AllFailed { .. }
                     | RealError::Short { .. }
             ),
             Self::Target(_) | Self::Trial(_) | Self::Store(_) | Self::Interrupted => false,

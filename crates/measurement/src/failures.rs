@@ -70,6 +70,8 @@ impl fmt::Display for Missing {
 
 /// The reason of a request that was never answered, as Linux numbers it.
 const ETIMEDOUT: i32 = 110;
+/// What the kernel makes of a drive's medium error. Source: Linux, block/blk-core.c, `blk_errors`.
+const ENODATA: i32 = 61;
 /// So many of these are named; the rest are counted.
 const NAMED: usize = 10;
 
@@ -79,7 +81,11 @@ impl Failure {
         if let Some(missing) = self.missing {
             return format!("no answer to the {missing}");
         }
-        let reason = |errno: i32| std::io::Error::from_raw_os_error(errno).to_string();
+        let reason = |errno: i32| {
+            let said = std::io::Error::from_raw_os_error(errno);
+            // What block devices mean by it, which the system's words do not say.
+            if errno == ENODATA { format!("medium error: {said}") } else { said.to_string() }
+        };
         let said = self.status.map(|status| status.to_string());
         said.or_else(|| self.errno.map(reason)).unwrap_or_else(|| "short transfer".to_owned())
     }

@@ -217,9 +217,11 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
         MemberNews { run }.tell()?;
     }
     undertaking.guard(&record)?;
+    // Asked while the target is there: a drive may be gone at the end.
+    let again = again(run, &opened.name);
     if !undertaking.ends_in_order(&opened) {
         let path = record.store().path().to_owned();
-        interruption::announce(run, path, Some(again(run, &opened.name))).map_err(Failure::failed)?;
+        interruption::announce(run, path, Some(again.clone())).map_err(Failure::failed)?;
     }
     record.keep_health(HealthMoment::Before, opened.subject.health())?;
     let done = undertaking.carry_out(record, &mut opened);
@@ -229,7 +231,7 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
         let (words, kept) = (broken.words(run), record.kept().map_or(0, |kept| kept.len()));
         let resume = match broken.reason.would_recur() {
             true => String::new(),
-            false => format!("`{}` continues it, ", again(run, &opened.name)),
+            false => format!("`{again}` continues it, "),
         };
         let words = format!(
             "{words}; its {kept} finished measurements are stored. {resume}`assay report {run}` writes a report of them."

@@ -7,12 +7,19 @@ use std::path::{Path, PathBuf};
 use crate::support::guest::Guest;
 use crate::support::{Place, skip, tool};
 
+mod faults;
+mod power;
+
 /// A command, how it ends, and what it says.
 struct Step {
     claim: &'static str,
     command: &'static str,
     code: i32,
     says: &'static [&'static str],
+}
+
+const fn fails(claim: &'static str, command: &'static str, says: &'static [&'static str]) -> Step {
+    Step { claim, command, code: 1, says }
 }
 
 const fn does(claim: &'static str, command: &'static str, says: &'static [&'static str]) -> Step {
@@ -40,8 +47,8 @@ const DEVICES: [&str; 11] = [
     "ahci,id=sata",
     "ide-hd,drive=ahci,bus=sata.0,serial=assay-ahci",
     "virtio-scsi-pci,id=scsis",
-    "scsi-hd,drive=scsi,bus=scsis.0,serial=assay-scsi",
-    "virtio-blk-pci,drive=virtio,serial=assay-virtio",
+    "scsi-hd,id=scsi,drive=scsi,bus=scsis.0,serial=assay-scsi",
+    "virtio-blk-pci,id=paravirtual,drive=virtio,serial=assay-virtio",
 ];
 
 /// The programs of this machine that the commands use.
@@ -55,9 +62,17 @@ fn take(steps: &[&[Step]]) {
     for (name, mib) in IMAGES {
         File::create(place.path(name)).unwrap().set_len(mib << 20).unwrap();
         let path = place.path(name).display().to_string();
-        options.extend(["-drive".to_owned(), format!("file={path},if=none,id={name},format=raw,discard=unmap")]);
+        // These stay when their device is pulled out; only a `-drive` can be slowed down.
+        options.extend(match name {
+            "virtio" => ["-drive".to_owned(), format!("file={path},if=none,id={name},format=raw,discard=unmap")],
+            _ => {
+                let node = format!("driver=raw,node-name={name},discard=unmap,file.driver=file,file.filename={path}");
+                ["-blockdev".to_owned(), node]
+            }
+        });
     }
     options.extend(DEVICES.iter().flat_map(|device| ["-device".to_owned(), (*device).to_owned()]));
+    options.extend(faults::machine(&place));
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     let own = ["nvme", "libnvme.so.1", "libnvme-mi.so.1"].map(|name| guest.file(name));
     let mut programs: Vec<PathBuf> = PROGRAMS.iter().filter_map(|name| tool(name)).collect();
@@ -65,7 +80,8 @@ fn take(steps: &[&[Step]]) {
     programs.push(env!("CARGO_BIN_EXE_assay").into());
     let programs: Vec<&Path> = programs.iter().map(PathBuf::as_path).collect();
     let steps: Vec<&Step> = steps.iter().copied().flatten().collect();
-    let commands: Vec<String> = steps.iter().map(|step| format!("cd /tmp\n{}", step.command)).collect();
+    let commands: Vec<String> =
+        steps.iter().map(|step| format!("cd /tmp\n{}\n{}", faults::SHELL, step.command)).collect();
     let ended = guest.carry_out(&place, &programs, ("", &commands), "1G", &options);
     let mut wrong = Vec::new();
     for (step, ended) in steps.iter().zip(&ended) {
@@ -147,12 +163,11 @@ const COMMANDS: [Step; 11] = [
 ];
 
 const ZONES: [Step; 13] = [
-    Step {
-        claim: "there is nothing to read yet",
-        command: "assay run /dev/nvme0n2 --rw=read --bs=4k --number_ios=9",
-        code: 1,
-        says: &["nothing is written in the zones of this span of /dev/nvme0n2"],
-    },
+    fails(
+        "there is nothing to read yet",
+        "assay run /dev/nvme0n2 --rw=read --bs=4k --number_ios=9",
+        &["nothing is written in the zones of this span of /dev/nvme0n2"],
+    ),
     refuses(
         "a block is a logical block at least",
         "assay run /dev/nvme0n2 --rw=write --bs=512 --number_ios=9",
