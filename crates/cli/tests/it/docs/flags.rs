@@ -6,7 +6,7 @@ use super::page::Page;
 use crate::support::Place;
 
 /// Options of other programs that pages name.
-const OF_OTHERS: [(&str, &[&str]); 12] = [
+const OF_OTHERS: [(&str, &[&str]); 14] = [
     ("blockdev", &["--flushbufs"]),
     ("cargo", &["--release", "--path", "--test", "--features", "--workspace", "--locked", "--bench", "--all-targets"]),
     ("a test", &["--nocapture", "--ignored"]),
@@ -27,6 +27,7 @@ const OF_OTHERS: [(&str, &[&str]); 12] = [
     ),
     ("scripts in benches/", &["--against", "--prices"]),
     ("hdparm and nvme", &["--user-master", "--security-set-pass", "--security-erase", "--sanact", "--force"]),
+    ("lsblk", &["--nodeps", "--noheadings"]),
     ("losetup and truncate", &["--show", "--find", "--detach", "--size"]),
     (
         "mkfs.btrfs",
@@ -68,6 +69,7 @@ const OF_OTHERS: [(&str, &[&str]); 12] = [
             "--verbose-errors",
         ],
     ),
+    ("sbatch", &["--array", "--cpus-per-task", "--job-name", "--wait"]),
     ("smartctl", &["--json"]),
     ("wc", &["--lines"]),
 ];
@@ -118,8 +120,8 @@ fn every_option_that_a_page_names_is_there() {
     assert!(known.len() > 20, "{:?}", known.keys());
     let anywhere: BTreeSet<&str> = known.values().flatten().map(String::as_str).collect();
     let of_others: BTreeSet<&str> = OF_OTHERS.iter().flat_map(|(_, options)| options.iter().copied()).collect();
-    // In builds with that feature.
-    let by_feature = "--vhost-user";
+    // In builds with these features.
+    let by_feature = ["--vhost-user", "--ublk"];
     let (mut named, mut wrong) = (BTreeSet::new(), Vec::new());
     for (at, part) in Page::all().iter().flat_map(code) {
         let typed = part.split_once("assay ").map_or("", |(_, typed)| typed);
@@ -130,7 +132,7 @@ fn every_option_that_a_page_names_is_there() {
             continue;
         }
         let own = command.filter(|name| !name.is_empty()).map(|name| &known[&name]);
-        for option in options(&part).filter(|option| *option != by_feature) {
+        for option in options(&part).filter(|option| !by_feature.contains(option)) {
             let is_there = match own {
                 Some(own) => own.contains(option),
                 None => anywhere.contains(option) || of_others.contains(option),
