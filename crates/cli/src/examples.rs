@@ -46,7 +46,7 @@ pub fn of(command: &str) -> &'static [Example] {
             ("assay drives", "all simulated drives"),
             ("assay drives show x25-m", "the parameters of one, with sources"),
             (
-                "assay drives new my-drive --from 'capacity=1TB, interface=PCIe 4.0 x4, sequential-read=7,000 MB/s' > my-drive.toml",
+                "assay drives new mine --from 'capacity=1TB, interface=SATA' > mine.toml",
                 "a drive of your own from its data sheet",
             ),
         ],

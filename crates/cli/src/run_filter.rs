@@ -74,7 +74,7 @@ mod tests {
             (Some(RunState::Failed), vec!["Samsung".to_owned(), "990".to_owned()])
         );
         for (wrong, words) in
-            [("plam=x", "plan, target, tag"), ("plan=", "no value"), ("state=odd", "complete"), ("'a", "quotation")]
+            [("plam=x", "plan, target"), ("plan=", "no value"), ("state=odd", "complete"), ("'a", "quotation")]
         {
             assert!(read(wrong).is_err_and(|error| error.contains(words)), "{wrong}");
         }

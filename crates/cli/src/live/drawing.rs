@@ -17,6 +17,8 @@ use crate::terminal::spelled;
 const BOTH: u16 = 60;
 /// The fewest rows of a curve.
 const CURVE: usize = 3;
+/// A step is not named by fewer letters than this.
+const NAME_LEAST: usize = 12;
 /// The most rows of a curve with its title.
 const CURVE_MOST: u16 = 18;
 /// The rows of a section that says what is done now, with its title.
@@ -271,8 +273,11 @@ impl Drawing<'_> {
         }
         let length = Nanos::from_nanos((curve.end() * 1e9) as u64);
         let time = if curve.points.len() < 2 { String::new() } else { format!(" in {length}") };
-        let axis = format!(", IOPS from 0 to {}{time}", number(highest));
-        let name = shortened(step, width.saturating_sub(axis.chars().count() + 4));
+        let axis = format!("IOPS from 0 to {}{time}", number(highest));
+        // A name of which little would be left stands above anyway.
+        let room = width.saturating_sub(axis.chars().count() + 6);
+        let is_named = room >= step.chars().count().min(NAME_LEAST);
+        let name = if is_named { shortened(step, room) + ", " } else { String::new() };
         let said = curve.window.filter(|_| !time.is_empty()).map(|CurveWindow { rule, found, .. }| {
             format!(
                 "{} rounds; last {}: spread {:.0} % (limit {:.0} %), slope {:.0} % (limit ±{:.0} %): {}",
@@ -495,7 +500,7 @@ mod tests {
         tracker.judged(6, Some(window));
         for (width, height) in [(80, 24), (160, 50)] {
             let text = shown(&progress, None, width, height);
-            let title = text.lines().find(|line| line.contains("Random writes until steady, IOPS from 0 to 20,000 in"));
+            let title = text.lines().find(|line| line.contains("IOPS from 0 to 20,000 in"));
             assert!(title.is_some_and(|title| title.contains("120 s") || title.contains("2 min")), "{text}");
             assert!(text.contains("6 rounds; last 5: spread 61 %"), "{text}");
             // A quarter of the height after half of the time.

@@ -21,8 +21,12 @@ fn spec(name: &str) -> RigSpec {
 const FREE: &str = "toms-x25e-16?drives=4&host.cpus=2&submit=0us&host.complete=0us&count=0&drive.capacity.user=64MiB\
                     &drive.spare=60%&drive.controller.command=1us&drive.retire=0us&drive.link.command=0us";
 
+/// Drives of which all cells and operations are alike.
+const ALIKE: &str = "&drive.jitter=0%&drive.variation.dies=0%&drive.variation.blocks=0%&drive.variation.word_lines=0%\
+                     &drive.variation.programs=0%&drive.variation.erases=0%&drive.variation.reads=0%";
+
 fn rig(changes: &str) -> Rig {
-    Rig::new(spec(&format!("{FREE}{changes}")))
+    Rig::new(spec(&format!("{FREE}{ALIKE}{changes}")))
 }
 
 /// A read that no other drive's turn comes into: the `index`-th chunk.
@@ -144,7 +148,7 @@ const SINGLE: &str = "toms-x25e-1?submit=2us&host.complete=3us&count=0&transfer=
 #[test]
 fn a_large_request_is_several_commands() {
     let alone = |kib| {
-        let mut rig = Rig::new(spec(SINGLE));
+        let mut rig = Rig::new(spec(&format!("{SINGLE}{ALIKE}")));
         rig.submit(Nanos::ZERO, Tag(7), read(0, kib));
         let done = rig.complete(Nanos::MAX).unwrap();
         assert_eq!((done.tag, rig.complete(Nanos::MAX)), (Tag(7), None), "it completes once");
@@ -155,7 +159,7 @@ fn a_large_request_is_several_commands() {
     let (whole, part) = (alone(64), alone(32));
     assert_eq!((whole.1, part.1), (1, 1));
     assert_eq!(alone(160), (whole.0 + whole.0 + part.0, 3), "one after the other");
-    let mut beside = Rig::new(spec(&format!("{SINGLE}&at_once=3")));
+    let mut beside = Rig::new(spec(&format!("{SINGLE}{ALIKE}&at_once=3")));
     beside.submit(Nanos::ZERO, Tag(0), read(0, 160));
     assert!(beside.complete(Nanos::MAX).unwrap().at < alone(160).0, "side by side");
     assert_eq!(beside.drives()[0].counters().requests[0], 3);
@@ -163,7 +167,7 @@ fn a_large_request_is_several_commands() {
 
 #[test]
 fn a_trim_is_never_cut() {
-    let mut rig = Rig::new(spec(SINGLE));
+    let mut rig = Rig::new(spec(&format!("{SINGLE}{ALIKE}")));
     rig.submit(Nanos::ZERO, Tag(0), Request::new(Op::Trim, Lba::new(0), 1 << 20));
     rig.complete(Nanos::MAX);
     assert_eq!(rig.drives()[0].counters().requests, [0, 0, 1, 0]);

@@ -51,8 +51,14 @@ impl Show for Recorder {
     fn show(&self, snapshot: &Snapshot, news: News) {
         match (news, snapshot.share(), snapshot.counters) {
             (News::Advanced, Some(share), _) => {
-                let told = ((self.clock)() - self.began, snapshot.step.clone(), share);
-                self.told.lock().unwrap().push(told);
+                let mut told = self.told.lock().unwrap();
+                // Steps that are measured in one state take turns in the next: the time is that of the furthest.
+                let is_past = snapshot.step.is_empty() || told.iter().any(|(_, step, _)| *step == snapshot.step);
+                let furthest = told.last().map(|(_, step, _)| step.clone()).filter(|_| is_past);
+                let step = furthest.unwrap_or_else(|| snapshot.step.clone());
+                if !step.is_empty() {
+                    told.push(((self.clock)() - self.began, step, share));
+                }
             }
             (News::Kept, ..) => drop(KEPT.fetch_add(1, Ordering::Relaxed)),
             _ => {}

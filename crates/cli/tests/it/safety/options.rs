@@ -53,6 +53,7 @@ const LINES: &[&str] = &[
     "calibrate x25-m --figures {} --parameters nand.read=20us..80us --rounds=1",
     "calibrate x25-m --figures small.toml --parameters nand.read=20us..80us --rounds=1 --out {}",
     "drives show {}",
+    "drives new own --from @{}",
     "plans show {}",
     "show last --output {}",
     "compare 1 2 --out {}",

@@ -157,9 +157,9 @@ impl ImportedJob {
 
 /// How much of its file the job uses, and when it ends: once it has moved its size as often as it loops, unless it goes by time.
 pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJob) -> Option<()> {
-    let there = world.capacity(&job.file, job.is_typed);
+    let there = world.capacity(&job.file, job.is_typed).map(|capacity| capacity.min(BYTES_MAX));
     let files = u64::from(reading.small("nrfiles").unwrap_or(1).max(1));
-    let made = file_size(reading).map(|each| Bytes::new(each.get().saturating_mul(files)));
+    let made = file_size(reading).map(|each| Bytes::new(each.get().saturating_mul(files)).min(BYTES_MAX));
     let whole = made.or(there);
     let amount = |name: &str| reading.amount(name, |given, count| zones(reading, world, job, given, count));
     let is_share = |name: &str| matches!(amount(name), Some(FioAmount::Percent(_)));
