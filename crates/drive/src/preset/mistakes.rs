@@ -39,20 +39,19 @@ pub fn all(text: &str) -> Option<PresetError> {
         let kind = toml::from_str::<Head>(head.as_deref().unwrap_or(text)).ok()?.kind;
         let known: Vec<&DeTable> = KNOWN.iter().filter(|(of, _)| *of == kind).map(|(_, file)| file).collect();
         file.get_mut().remove("base");
+        // What its bases say, any file of the kind has.
+        known.first().filter(|_| is_based).iter().for_each(|other| complete(file.get_mut(), other));
         while let Err(error) = read(&kind, file.clone())
             && found.len() < MOST
         {
             let start = error.span().map_or(0, |span| span.start);
-            let missing = named(error.message(), "missing field `");
-            if !(is_based && missing.is_some()) {
-                let said = (line(start), error.message().to_owned());
-                // What cannot be replaced is found again.
-                if found.contains(&said) {
-                    break;
-                }
-                found.push(said);
+            let said = (line(start), error.message().to_owned());
+            // What cannot be replaced is found again.
+            if found.contains(&said) {
+                break;
             }
-            repair(file.get_mut(), start, missing, &known)?;
+            found.push(said);
+            repair(file.get_mut(), start, named(error.message(), "missing field `"), &known)?;
         }
     }
     found.sort();
@@ -142,6 +141,17 @@ fn repair<'t>(file: &mut DeTable<'t>, start: usize, missing: Option<&str>, known
         }
     }
     Some(())
+}
+
+/// Adds the tables and fields that this file lacks and the other has.
+fn complete<'t>(file: &mut DeTable<'t>, other: &DeTable<'t>) {
+    for (key, value) in other {
+        match (file.get_mut(key.get_ref().as_ref()).map(Spanned::get_mut), value.get_ref()) {
+            (Some(DeValue::Table(fields)), DeValue::Table(others)) => complete(fields, others),
+            (Some(_), _) => {}
+            (None, _) => drop(file.insert(key.clone(), value.clone())),
+        }
+    }
 }
 
 /// Whether a field of this table is there.
