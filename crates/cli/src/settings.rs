@@ -317,6 +317,7 @@ mod tests {
             "1",
             "vanish",
             "a-token-of-16-characters",
+            "1/2",
         ];
         let values = option.get_possible_values().into_iter().map(|value| value.get_name().to_owned());
         let all: Vec<String> = values.chain(words.chain(more).map(str::to_owned)).collect();
