@@ -1,12 +1,12 @@
-//! Ctrl-C while a simulated drive is measured, which nothing of the run sees.
+//! Ctrl-C: a flag for runs that look at one, and words for those of simulated drives, of which nothing sees it.
 //!
-//! Each point is stored in one transaction, so the program may end at any time; it only says what is kept first.
+//! Of a simulated drive each point is stored in one transaction, so the program may end at any time; it only says what is kept first.
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -15,10 +15,25 @@ use signal_hook::low_level::{emulate_default_handler, pipe};
 use store::{RunId, Store};
 
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::terminal::{complain, is_held};
 
 /// How long a live view has to give the terminal back.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What Ctrl-C and a polite request to end set. The second Ctrl-C ends the program at once, and with it the processes that end with it.
+///
+/// # Errors
+/// If no handler can be installed.
+pub fn stop() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_shutdown(signal, Exit::Interrupted.code().into(), Arc::clone(&stop))
+            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
+            .map_err(|error| Failure::failed(format!("cannot install a handler for Ctrl-C: {error}")))?;
+    }
+    Ok(stop)
+}
 
 /// From now on Ctrl-C, and a polite request to end, say what is kept of the run and end the program.
 ///

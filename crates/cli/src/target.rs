@@ -12,12 +12,10 @@ use engine::{Access, Batch, IoEngine, OnError, Submission, Target, TargetError};
 use lab::forecast::{Pace, Place, RatedEndurance};
 use lab::plan::Plan;
 use lab::{Checked, DeviceInfo, Environment, Real, Simulated, Subject};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
 use trial::Cleanup;
 
-use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::interruption;
 use crate::number;
 use crate::terminal::notice;
 
@@ -261,7 +259,7 @@ impl OpenedTarget {
             notice(format_args!("cleaned up {} leftovers of an earlier run that was killed", settled.promises));
         }
         if !self.real {
-            self.subject.stage_with(interruption()?, speed.unwrap_or(1.0));
+            self.subject.stage_with(interruption::stop()?, speed.unwrap_or(1.0));
         }
         Ok(())
     }
@@ -327,7 +325,7 @@ pub fn open_parts(
     if let Some(named) = named.iter().find(of_none).filter(|_| writes) {
         return Err(TargetError::OtherDevice { path: parts[0].0.to_owned(), named: named.clone() }.into());
     }
-    let stop = options.stop.clone().map_or_else(interruption, Ok)?;
+    let stop = options.stop.clone().map_or_else(interruption::stop, Ok)?;
     real(Target::open_parts(&parts).map_err(missing)?, &parts, stop)
 }
 
@@ -439,17 +437,6 @@ pub fn is_named_each_time(name: &str) -> bool {
         Some(preset) => is_of_file(preset),
         None => std::fs::metadata(name).is_ok_and(|found| !found.is_file()),
     }
-}
-
-/// What Ctrl-C and a polite request to end set. The second Ctrl-C ends the program at once.
-fn interruption() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        flag::register_conditional_shutdown(signal, Exit::Interrupted.code().into(), Arc::clone(&stop))
-            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
-            .map_err(|error| Failure::failed(format!("cannot install a handler for Ctrl-C: {error}")))?;
-    }
-    Ok(stop)
 }
 
 fn simulated(name: &str, options: &RealOptions) -> Result<OpenedTarget, Failure> {

@@ -3,13 +3,10 @@
 use std::collections::VecDeque;
 use std::path::Path;
 use std::process::ExitStatus;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use host::{Core, CorePool, SideBySide};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
 use store::Store;
 
 use super::super::review::Arguments;
@@ -17,8 +14,8 @@ use super::drives::ManyDrive;
 use super::member::Member;
 use super::order::MemberOrder;
 use super::view::View;
-use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::interruption;
 use crate::progress_message::ProgressMessage;
 
 /// How often the processes are looked at.
@@ -206,7 +203,7 @@ impl<'p> Queue<'p> {
 
     /// Reviews all of them, each whatever becomes of the others.
     pub fn carry_out(mut self) -> Result<QueueEnd, Failure> {
-        let stop = interruption()?;
+        let stop = interruption::stop()?;
         let mut is_told = false;
         // Others only read what the processes write.
         let store = Store::open_to_read(self.store)?;
@@ -293,15 +290,4 @@ impl<'p> Queue<'p> {
             }
         }
     }
-}
-
-/// What Ctrl-C and a polite request to end set. The second Ctrl-C ends the program at once, and with it the processes.
-fn interruption() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        flag::register_conditional_shutdown(signal, Exit::Interrupted.code().into(), Arc::clone(&stop))
-            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
-            .map_err(|error| Failure::failed(format!("cannot install a handler for Ctrl-C: {error}")))?;
-    }
-    Ok(stop)
 }
