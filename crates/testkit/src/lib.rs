@@ -38,6 +38,20 @@ macro_rules! needs {
     };
 }
 
+/// A flash drive's name, to which parameters can be added, with those by which all of its cells and operations are alike:
+/// what differs between two runs is what a test makes differ.
+#[macro_export]
+macro_rules! alike {
+    ($name:literal $(, $more:literal)?) => {
+        concat!(
+            $name,
+            "controller.jitter=0%&variation.dies=0%&variation.blocks=0%&variation.word_lines=0%&variation.programs=0%",
+            "&variation.erases=0%&variation.reads=0%",
+            $("&", $more)?
+        )
+    };
+}
+
 /// Runs a program; its standard output.
 ///
 /// # Errors

@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn bases_lie_at_most_three_deep() {
         let file = |text: &str| toml::from_str::<Toml>(text).unwrap();
-        let text = "name = \"a\"\nbase = \"x25-m\"\n";
+        let text = "name = \"a\"\nbase = \"optane-p4800x\"\n";
         assert!(whole(file(text), 1).is_ok());
         let said = whole(file(text), 0).unwrap_err().to_string();
         assert!(said.contains("lies deeper than 3 bases"), "{said}");

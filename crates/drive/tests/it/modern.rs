@@ -168,9 +168,6 @@ fn a_drive_for_servers_sustains_its_random_writes() {
     near("p4500-1tb, sustained random writes a second", iops, random_write_iops.unwrap() as f64, 0.20);
 }
 
-/// Drives whose requests all take the mean: docs/calibration.md says why.
-const CLOCKWORK: [&str; 2] = ["intel-520", "x25-m"];
-
 #[test]
 fn lone_requests_of_a_flash_drive_do_not_all_take_the_same_time() {
     let has_host = |preset: &Preset| preset.host().unwrap().is_some();
@@ -189,12 +186,7 @@ fn lone_requests_of_a_flash_drive_do_not_all_take_the_same_time() {
             times[990] as f64 / times[500] as f64
         };
         let reads = spread(Op::Read);
-        assert_eq!(
-            reads > 1.005,
-            !CLOCKWORK.contains(&&*preset.name),
-            "{}: p99 of reads {reads:.4} of p50",
-            preset.name
-        );
+        assert!(reads > 1.005, "{}: p99 of reads {reads:.4} of p50", preset.name);
         if has_host(&preset) {
             let writes = spread(Op::Write);
             assert!(writes > 1.005, "{}: p99 of writes {writes:.4} of p50", preset.name);

@@ -4,10 +4,12 @@ use assay_drive::flash::FlashDrive;
 use assay_drive::preset::{Preset, Spec};
 use assay_drive::{Counters, Drive};
 use block::{Lba, Nanos, Op, Request, Tag};
+use testkit::alike;
 
 /// The X25-M with changes.
 fn drive(changes: &str) -> FlashDrive {
-    let Spec::Flash(spec) = Preset::find(&format!("x25-m{changes}")).unwrap().spec else { panic!("it is flash") };
+    let name = alike!("x25-m?").to_owned() + &changes.replacen('?', "&", 1);
+    let Spec::Flash(spec) = Preset::find(&name).unwrap().spec else { panic!("it is flash") };
     FlashDrive::new(spec)
 }
 

@@ -6,10 +6,12 @@ use assay_drive::flash::{FlashDrive, FlashSpec};
 use assay_drive::preset::{Preset, Spec};
 use assay_drive::{Drive, PowerLoss};
 use block::{Bytes, Lba, Nanos, Op, Request, Seed, Tag};
+use testkit::alike;
 
 /// The X25-M's parts around 1 GiB.
 fn drive(changes: &str) -> FlashDrive {
-    let Spec::Flash(spec) = Preset::find(&format!("x25-m{changes}")).unwrap().spec else { panic!("it is flash") };
+    let name = alike!("x25-m?").to_owned() + &changes.replacen('?', "&", 1);
+    let Spec::Flash(spec) = Preset::find(&name).unwrap().spec else { panic!("it is flash") };
     let capacity = Bytes::from_gib(1);
     FlashDrive::new(FlashSpec { capacity, geometry: spec.geometry.with_spare(capacity, 120_000), ..spec })
 }

@@ -112,7 +112,8 @@ pub enum Expect {
         /// Whether the source says "about".
         about: bool,
     },
-    /// It lies between these; no tolerance widens them.
+    /// It lies between these. No tolerance widens them, but what differs from a bound by less than the published digits
+    /// tell lies on it.
     Bounds {
         /// The least that it may be.
         at_least: Option<f64>,
@@ -130,13 +131,23 @@ pub struct Most {
     pub inclusive: bool,
 }
 
+/// Whether `measured` is `bound` to the three digits that published figures have.
+fn on(measured: f64, bound: f64) -> bool {
+    const HALF_A_DIGIT: f64 = 0.0005;
+    (measured / bound - 1.0).abs() < HALF_A_DIGIT
+}
+
 impl Expect {
     /// How far `measured` is off, as a share: above 0 where it is too much. 0 where a bound holds.
     pub fn error(&self, measured: f64) -> f64 {
         match *self {
             Self::Value { value, .. } => measured / value - 1.0,
-            Self::Bounds { at_least: Some(least), .. } if measured < least => measured / least - 1.0,
-            Self::Bounds { at_most: Some(most), .. } if measured > most.value => measured / most.value - 1.0,
+            Self::Bounds { at_least: Some(least), .. } if measured < least && !on(measured, least) => {
+                measured / least - 1.0
+            }
+            Self::Bounds { at_most: Some(most), .. } if measured > most.value && !on(measured, most.value) => {
+                measured / most.value - 1.0
+            }
             Self::Bounds { .. } => 0.0,
         }
     }
@@ -146,8 +157,11 @@ impl Expect {
         match *self {
             Self::Value { .. } => within(self.error(measured).abs(), tolerance),
             Self::Bounds { at_least, at_most } => {
-                at_least.is_none_or(|least| measured >= least)
-                    && at_most.is_none_or(|most| measured < most.value || (most.inclusive && measured == most.value))
+                at_least.is_none_or(|least| measured >= least || on(measured, least))
+                    && at_most.is_none_or(|most| match most.inclusive {
+                        true => measured <= most.value || on(measured, most.value),
+                        false => measured < most.value,
+                    })
             }
         }
     }
@@ -393,9 +407,9 @@ mod tests {
             ("value = 100", vec![90.0, 100.0, 110.0], vec![89.9, 110.1]),
             ("about = 100", vec![91.0], vec![80.0]),
             ("value = 100, tolerance = \"20%\"", vec![80.0, 120.0], vec![79.0, 121.0]),
-            ("at_least = 2.5", vec![2.5, 9e9], vec![2.49]),
+            ("at_least = 2.5", vec![2.4999, 2.5, 9e9], vec![2.49]),
             ("below = 0.1", vec![0.099], vec![0.1, 1.0]),
-            ("at_most = 0.1", vec![0.1], vec![0.11]),
+            ("at_most = 0.1", vec![0.1, 0.10001], vec![0.1001, 0.11]),
             ("at_least = 200, at_most = 300", vec![200.0, 300.0], vec![199.0, 301.0]),
         ] {
             let text = file(&format!("{{ id = \"r/a\", use = \"fit\", {said} }},"));

@@ -92,7 +92,7 @@ tolerance = "30%"
 title = "Random reads"
 unit = "IOPS"
 figures = [
-    { id = "small/4k", use = "fit", value = 5500 },
+    { id = "small/4k", use = "fit", value = 4500 },
     { id = "small/64k", use = "check", value = 2500 },
 ]
 "#;
