@@ -301,9 +301,11 @@ pub fn open_parts(
     }
     let named = options.consents()?;
     if writes && named.iter().any(|name| is_bare(name)) {
+        let name = parts[0].0;
+        let consent =
+            if Path::new(name).is_file() { "--overwrite".to_owned() } else { format!("--destroy-data {name}") };
         return Err(Failure::usage(format!(
-            "--destroy-data names no device; to lose the data of {0} type: --destroy-data {0}",
-            parts[0].0
+            "--destroy-data names no device; to lose the data of {name} type: {consent}"
         )));
     }
     let access = |(name, size): &(&str, Option<Bytes>)| Access {

@@ -42,7 +42,7 @@ impl Axis {
             Self::Field(field) => field.title(),
             Self::Part(path) => path,
             Self::Job => "Job",
-            Self::Load => "Load (% of the most IOPS)",
+            Self::Load => "Load (% of maximum IOPS)",
             Self::Idle => "Idle time",
             Self::Choice(choice) => choice.title,
         }

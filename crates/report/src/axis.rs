@@ -1,5 +1,6 @@
 //! What is swept as an axis: its values, their labels, and where ticks go.
 
+use block::parse_duration;
 use plan::{Axis, Choice, ChoiceKind, Field, PointOutcome};
 use workload::{Unit, Workload};
 
@@ -21,8 +22,21 @@ pub(crate) fn label(axis: &Axis, point: &PointOutcome) -> String {
     match (axis, point.workload()) {
         (Axis::Field(field), Some(workload)) => field.label(workload),
         (Axis::Choice(_), _) if written(axis, point).is_empty() => "none".to_owned(),
+        (Axis::Idle, _) => spaced(written(axis, point)),
         _ => written(axis, point).to_owned(),
     }
+}
+
+/// What a point is called that no axis of its step tells apart: `sequential write`, `sequential write after 60 s idle`.
+pub(crate) fn unswept(point: &PointOutcome, workload: &Workload) -> String {
+    let idle = label(&Axis::Idle, point);
+    let after = if idle.is_empty() { String::new() } else { format!(" after {idle} idle") };
+    kind(workload).to_owned() + &after
+}
+
+/// `5 min` of `5min`.
+fn spaced(time: &str) -> String {
+    parse_duration(time).map_or_else(|_| time.to_owned(), |time| time.to_string())
 }
 
 /// The value of `axis` where nothing else says of what: `depth 32`, `4 workers`, `nand.read 25us`, `threads 8`.

@@ -7,9 +7,9 @@ use plan::{Group, Metric, Outcome};
 use stats::Interval;
 
 use crate::figure::CellFigures;
-use crate::number::{kept, spread, three};
+use crate::number::{kept, three};
 use crate::part::MeasuredStep;
-use crate::table::{Rows, axis_head, cell_name, framed, grouped};
+use crate::table::{Rows, axis_head, cell_name, dash, framed, grouped, mean_and_spread};
 
 /// A summary for a terminal has so many rows of energy at most.
 const ROWS_MAX: usize = 24;
@@ -75,9 +75,9 @@ fn head(metric: Metric) -> Markup {
 fn cell(interval: Option<&Interval>) -> Markup {
     match interval {
         Some(interval) => html! {
-            td.number data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)] { (three(interval.mean)) @if let Some(spread) = spread(interval) { " " span.spread { (spread) } } }
+            td.number data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)] { (mean_and_spread(interval)) }
         },
-        None => html! { td.number title="Unknown; see the findings" { span.dash { "–" } } },
+        None => html! { td.number title="Unknown; see the findings" { (dash()) } },
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the figures show of what held the drive up.
 
 use block::Bytes;
+use drive::rig::RigPart;
 use plan::{Axis, Field, Metric};
 use workload::Pattern;
 
@@ -18,13 +19,19 @@ pub(crate) fn limited(parts: &[MeasuredStep]) -> Vec<String> {
     [rig(parts), depth(parts), amplification(parts)].into_iter().flatten().collect()
 }
 
-/// `Bottleneck of the rig at its highest rate, 51,900 IOPS: host CPU, 98 % busy.`
+/// `Bottleneck at the highest rate, 51,900 IOPS: host CPU, 98 % busy.`
 fn rig(parts: &[MeasuredStep]) -> Option<String> {
     let rate = |reading: &&CellFigures| reading.figure(Metric::Iops).interval().map_or(0.0, |interval| interval.mean);
     let readings = parts.iter().flat_map(|part| &part.readings).filter(|reading| reading.limit().is_some());
     let fastest = readings.max_by(|one, other| rate(one).total_cmp(&rate(other)))?;
     let (limit, rate) = (fastest.limit()?, with_unit(Metric::Iops, rate(&fastest)));
-    Some(format!("Bottleneck of the rig at its highest rate, {rate}: {limit}."))
+    Some(match limit.part {
+        RigPart::Drives => format!(
+            "Not limited by the host: at the highest rate, {rate}, no part of it is busier than {} %.",
+            limit.busy
+        ),
+        _ => format!("Bottleneck at the highest rate, {rate}: {limit}."),
+    })
 }
 
 /// `4 KiB random reads scale up to queue depth 8; deeper queues add only latency.`

@@ -22,7 +22,7 @@ pub(crate) fn too_noisy(parts: &[MeasuredStep]) -> Option<String> {
         return None;
     }
     Some(format!(
-        "{wide} of {} exceed ±2 % (half of them ±{}), and the conditioning was not shown to be steady",
+        "{wide} of {} exceed ±2 % (half of them ±{} or more), and the conditioning was not shown to be steady",
         count(shares.len(), "throughput figure"),
         percent(shares[shares.len() / 2]),
     ))

@@ -49,9 +49,10 @@ pub(crate) fn kept(value: f64) -> String {
 pub(crate) const DIGITS: i32 = 9;
 
 /// The half-width as a share of the mean: `±0.1 %`; none where there is no interval, or where all repeats gave the same, so
-/// that nothing was spread.
+/// that nothing was spread. What is measured is positive: an interval as wide as the mean tells no more than that.
 pub(crate) fn spread(interval: &Interval) -> Option<String> {
-    interval.relative().filter(|share| *share > 0.0).map(|share| format!("±{}", percent(share)))
+    let told = |share: f64| if share < 1.0 { format!("±{}", percent(share)) } else { "±>100 %".to_owned() };
+    interval.relative().filter(|share| *share > 0.0).map(told)
 }
 
 /// `12 %`, `0.4 %`, `<0.1 %`, `0 %`.
@@ -176,6 +177,7 @@ mod tests {
             (of(0.1), of(4.0), of(123.0)),
             (Some("±<0.1 %".into()), Some("±0.4 %".into()), Some("±12 %".into()))
         );
+        assert_eq!((of(999.0), of(1330.0)), (Some("±100 %".into()), Some("±>100 %".into())));
         assert_eq!(of(0.0), None, "what is the same in every repeat has no spread");
         assert_eq!(spread(&Interval { mean: 1.0, half_width: None, repeats: 1 }), None);
     }

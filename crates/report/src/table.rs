@@ -46,7 +46,7 @@ pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&RatedSheet>, revie
                 @for (state, entry) in scorecard.states.iter().zip(&row.entries) {
                     @match entry {
                         Some(entry) => (figure_in(Some(state.title()), &entry.figure.scaled(scaled.scale), scaled.unit)),
-                        None => td.number.unplanned title="Not part of the plan" { span.dash { "–" } },
+                        None => td.number.unplanned title="Not part of the plan" { (dash()) },
                     }
                 }
                 @if let Some(sheet) = sheet { (rated::cell(sheet.promised(row))) }
@@ -83,21 +83,30 @@ fn figure(figure: &CellFigure, metric: Metric) -> Markup {
 
 /// One figure in a cell of a table, marked where it is not sure; `state` is its column where a phone shows no heads.
 fn figure_in(state: Option<&str>, figure: &CellFigure, unit: &str) -> Markup {
-    let dash = |why: &str| html! { td.number data-state=[state] title=(why) { span.dash { "–" } } };
+    let absent = |why: &str| html! { td.number data-state=[state] title=(why) { (dash()) } };
     match figure {
         CellFigure::NotMeasured => html! { td.number data-state=[state] { span.absent { "not measured" } } },
-        CellFigure::TooFew => dash("Too few requests per repeat for this percentile"),
-        CellFigure::NotGiven => dash("Not defined for this measurement"),
+        CellFigure::TooFew => absent("Too few requests per repeat for this percentile"),
+        CellFigure::NotGiven => absent("Not defined for this measurement"),
         CellFigure::Measured(interval) => html! {
             td.number.imprecise[interval.is_imprecise()] data-state=[state] title=(exact(interval, unit))
                 data-v=(kept(interval.mean)) data-h=[interval.half_width.map(kept)]
             {
-                (three(interval.mean))
-                @if let Some(spread) = spread(interval) { " " span.spread { (spread) } }
+                (mean_and_spread(interval))
                 @if interval.is_imprecise() { span.flag role="img" aria-label="wider than ±2 %" { "▲" } }
             }
         },
     }
+}
+
+/// `38,900 ±0.1 %`, with room for a spread where there is none, so that the digits of a column stay below one another.
+pub(crate) fn mean_and_spread(interval: &Interval) -> Markup {
+    html! { (three(interval.mean)) " " span.spread { (spread(interval).unwrap_or_default()) } }
+}
+
+/// What stands where a number would.
+pub(crate) fn dash() -> Markup {
+    html! { span.dash { "–" } " " span.spread {} }
 }
 
 /// `38,912 ± 45 IOPS, 5 repeats`: what stands behind a rounded figure.
@@ -319,7 +328,7 @@ pub(crate) fn grouped(
                 }
                 @for reading in readings { tr id=[place(reading)] {
                     @let workload = reading.cell().workload;
-                    th scope="row" { (last.map_or_else(|| axis::kind(workload).to_owned(), |axis| axis::label(axis, reading.point))) }
+                    th scope="row" { (last.map_or_else(|| axis::unswept(reading.point, workload), |axis| axis::label(axis, reading.point))) }
                     (cells(reading))
                 } }
             }
@@ -354,9 +363,8 @@ fn longest(reading: &CellFigures) -> Markup {
     match reading.cell().repeats.iter().map(|repeat| repeat.latency().max().as_micros_f64()).max_by(f64::total_cmp) {
         Some(micros) => html! {
             td.number title=(latency(micros)) data-v=(kept(micros)) {
-                (three(micros))
                 // As wide as the interval that a mean would have: the digits stay below one another.
-                @if reading.cell().repeats.len() > 1 { " " span.spread {} }
+                (three(micros)) " " span.spread {}
             }
         },
         None => figure(&CellFigure::NotMeasured, Metric::LatencyMean),

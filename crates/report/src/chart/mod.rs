@@ -35,6 +35,7 @@ use plotly::common::{
 use plotly::layout::{Axis, AxisType, HoverMode, Legend, Margin, RangeMode};
 use plotly::{Configuration, Layout, Plot};
 pub(crate) use rounds::{Track, convergence, window};
+use serde_json::Value;
 pub(crate) use series::{SERIES_POINTS, series};
 pub(crate) use spots::{Spot, Spots, spots};
 use stats::Interval;
@@ -53,7 +54,7 @@ const MANY: usize = 6;
 
 /// One chart with its heading.
 pub(crate) struct Panel {
-    /// What is drawn and which way is better: `IOPS, more is better`.
+    /// What is drawn, which way is better, and a scale of values that is not linear: `IOPS, more is better; log scale`.
     pub(crate) title: String,
     /// What its data is called where it is taken away as CSV.
     pub(crate) heads: Heads,
@@ -67,7 +68,10 @@ impl Panel {
     pub(crate) fn new(title: String, heads: Heads, plot: &Plot) -> Self {
         // Inside a script element only `<` could end it; JSON strings may spell it otherwise.
         let json = plot.to_json();
-        Self { title, spoken: spoken::spoken(&heads, &json), heads, json: json.replace('<', "\\u003c") }
+        let figure: Value = serde_json::from_str(&json).expect("a figure is JSON");
+        let scale = if figure["layout"]["yaxis"]["type"] == "log" { "; log scale" } else { "" };
+        let title = title + scale;
+        Self { title, spoken: spoken::spoken(&heads, &figure), heads, json: json.replace('<', "\\u003c") }
     }
 }
 

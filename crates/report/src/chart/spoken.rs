@@ -10,8 +10,7 @@ const TOLD: usize = 8;
 
 /// What each line of a chart spans: `IOPS: random read 252 to 38,900, random write 310 to 17,900.` `figure` is Plotly's
 /// JSON.
-pub(super) fn spoken(heads: &Heads, figure: &str) -> String {
-    let figure: Value = serde_json::from_str(figure).expect("a figure is JSON");
+pub(super) fn spoken(heads: &Heads, figure: &Value) -> String {
     let traces = figure["data"].as_array().into_iter().flatten();
     let data = traces.filter(|trace| ![GUIDE, REPEAT].contains(&trace["meta"].as_str().unwrap_or_default()));
     let lines: Vec<String> = data.filter_map(line).collect();
@@ -38,21 +37,23 @@ fn line(trace: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn a_chart_is_told_by_what_its_lines_span() {
-        let figure = r#"{"data": [
+        let figure = json!({"data": [
             {"name": "read &lt;1>", "y": [252.4, null, 38912.0]},
             {"name": "read &lt;1>", "y": [1.0], "meta": "single repeat"},
             {"name": "equal", "y": [1.0], "meta": "guide"},
             {"name": "write", "y": [100.0, 100.0]},
             {"name": "lost", "y": [null]}
-        ]}"#;
+        ]});
         assert_eq!(
-            spoken(&Heads::new("Queue depth", "IOPS"), figure),
+            spoken(&Heads::new("Queue depth", "IOPS"), &figure),
             "IOPS by Queue depth: read <1> 252 to 38,900; write 100."
         );
-        assert_eq!(spoken(&Heads::new("x", "y"), r#"{"data": []}"#), "Nothing was measured.");
+        assert_eq!(spoken(&Heads::new("x", "y"), &json!({"data": []})), "Nothing was measured.");
     }
 }
