@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use block::Nanos;
 use serde::{Deserialize, Serialize};
@@ -16,8 +17,10 @@ use super::operation::Lpn;
 /// together; if too many wait, the one that waited longest must go as it is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Buffer {
-    /// When each slot that holds no partial page is free.
-    free_at: BinaryHeap<Reverse<Nanos>>,
+    /// When slots that hold no partial page are free, and how many then.
+    free_at: BinaryHeap<Reverse<(Nanos, u32)>>,
+    /// Those that were given back last, as long as all of them are free at one time: the pages of a flash page are.
+    released: (Nanos, u32),
     /// Pages that were written in part, the one that waits longest first.
     partial: Vec<Partial>,
     partial_max: usize,
@@ -56,20 +59,42 @@ impl Buffer {
     /// If nothing is left for whole pages.
     pub fn new(slots: usize, partial_max: usize) -> Self {
         assert!(partial_max < slots, "{partial_max} partial pages leave no slot of {slots} for whole ones");
-        let free_at = std::iter::repeat_n(Reverse(Nanos::ZERO), slots).collect();
-        Self { free_at, partial: Vec::with_capacity(partial_max), partial_max }
+        let released = (Nanos::ZERO, slots as u32);
+        Self { free_at: BinaryHeap::new(), released, partial: Vec::with_capacity(partial_max), partial_max }
     }
 
     /// Takes a slot; the time at which it is free.
     #[inline]
     pub fn acquire(&mut self) -> Nanos {
-        self.free_at.pop().expect("whole pages and partial ones together never hold all slots").0
+        let (last, count) = &mut self.released;
+        match self.free_at.peek_mut() {
+            Some(mut first) if *count == 0 || first.0.0 <= *last => {
+                let at = first.0.0;
+                if first.0.1 == 1 {
+                    PeekMut::pop(first);
+                } else {
+                    first.0.1 -= 1;
+                }
+                at
+            }
+            _ => {
+                assert!(*count > 0, "whole pages and partial ones together never hold all slots");
+                *count -= 1;
+                *last
+            }
+        }
     }
 
     /// Gives back a slot that is free from `when` on.
     #[inline]
     pub fn release(&mut self, when: Nanos) {
-        self.free_at.push(Reverse(when));
+        if self.released.0 != when {
+            let earlier = std::mem::replace(&mut self.released, (when, 0));
+            if earlier.1 > 0 {
+                self.free_at.push(Reverse(earlier));
+            }
+        }
+        self.released.1 += 1;
     }
 
     /// Forgets what was written of `page` in part, because it was written whole or trimmed.
@@ -117,7 +142,8 @@ impl Buffer {
 
     /// When all that was handed on to flash is there.
     pub fn drained(&self) -> Nanos {
-        self.free_at.iter().map(|&Reverse(when)| when).max().unwrap_or(Nanos::ZERO)
+        let last = Some(self.released).filter(|(_, count)| *count > 0);
+        self.free_at.iter().map(|first| first.0).chain(last).map(|(when, _)| when).max().unwrap_or(Nanos::ZERO)
     }
 }
 
@@ -138,6 +164,29 @@ mod tests {
         }
         assert_eq!(buffer.acquire(), Nanos::from_micros(200));
         assert_eq!(buffer.drained(), Nanos::from_micros(300));
+    }
+
+    /// Whatever is given back when, the slot that is free first is taken.
+    #[test]
+    fn slots_are_taken_in_the_order_in_which_they_are_free() {
+        let mut random = testkit::Random::new(4);
+        let (mut buffer, mut free) = (Buffer::new(64, 0), vec![Nanos::ZERO; 64]);
+        for _ in 0..20_000 {
+            let count = 1 + random.place(free.len());
+            for _ in 0..count {
+                free.sort_unstable();
+                assert_eq!(buffer.acquire(), free.remove(0));
+            }
+            let mut when = Nanos::ZERO;
+            for _ in 0..count {
+                if random.below(3) == 0 {
+                    when = Nanos::from_micros(random.below(200));
+                }
+                buffer.release(when);
+                free.push(when);
+            }
+            assert_eq!(Some(buffer.drained()), free.iter().copied().max());
+        }
     }
 
     #[test]
