@@ -23,10 +23,15 @@ pub struct Channel {
 struct Lane {
     /// Reserved spans, ascending, apart from each other, some of them over.
     spans: Vec<(Nanos, Nanos)>,
+    /// How many of them are known to be over.
+    over: usize,
 }
 
 /// A lane forgets spans that are over when there are so many of them.
 const MANY: usize = 256;
+
+/// So many spans are looked at one by one before the rest is searched.
+const NEAR: usize = 8;
 
 impl Channel {
     /// An idle channel of so many dies; `inserts` where what goes before the rest is reserved as well.
@@ -78,20 +83,20 @@ impl Channel {
         if self.lanes[reads].spans.len() >= MANY {
             self.forget(reads, now);
         }
-        let start = self.find(die, earliest, length);
+        let start = self.find(now, die, earliest, length);
         self.lanes[reads].insert(start, start + length);
         start + length
     }
 
-    /// The first moment from `earliest` on at which the dies other than `die` leave the channel free for
-    /// `length`. Nothing is reserved: for what goes before that which was promised.
-    pub fn find(&self, die: u32, earliest: Nanos, length: Nanos) -> Nanos {
-        let others = || self.lanes.iter().enumerate().filter(|(lane, _)| *lane != die as usize);
+    /// The first moment from `earliest` on, which is not before `now`, at which the dies other than `die` leave the channel
+    /// free for `length`. Nothing is reserved: for what goes before that which was promised.
+    pub fn find(&mut self, now: Nanos, die: u32, earliest: Nanos, length: Nanos) -> Nanos {
+        debug_assert!(earliest >= now, "what is over at {now} is not looked at, and {earliest} is before that");
         let mut start = earliest;
         loop {
             let tried = start;
-            for (_, lane) in others() {
-                let mut cursor = lane.spans.partition_point(|&(_, end)| end <= start);
+            for (_, lane) in self.lanes.iter_mut().enumerate().filter(|(lane, _)| *lane != die as usize) {
+                let mut cursor = lane.first_after(now, start);
                 start = lane.free_from(&mut cursor, start, length);
             }
             if start == tried {
@@ -130,6 +135,7 @@ impl Channel {
         let lane = &mut self.lanes[die];
         let over = lane.spans.partition_point(|&(_, end)| end <= now);
         lane.spans.drain(..over);
+        lane.over = lane.over.saturating_sub(over);
         for cursor in self.cursors.iter_mut().skip(die).step_by(self.lanes.len()) {
             *cursor = cursor.saturating_sub(over);
         }
@@ -157,18 +163,39 @@ impl Lane {
         start
     }
 
+    /// The first span that ends after `moment`, which is not before `now`. Hardly any are left that end before it: those that
+    /// are over at `now` are not looked at again.
+    #[inline]
+    fn first_after(&mut self, now: Nanos, moment: Nanos) -> usize {
+        let is_over = |(_, end): &(Nanos, Nanos), at| *end <= at;
+        while self.spans.get(self.over).is_some_and(|span| is_over(span, now)) {
+            self.over += 1;
+        }
+        let rest = &self.spans[self.over..];
+        let near = rest.iter().take(NEAR).position(|span| !is_over(span, moment));
+        self.over
+            + match near {
+                Some(near) => near,
+                None if rest.len() <= NEAR => rest.len(),
+                None => NEAR + rest[NEAR..].partition_point(|span| is_over(span, moment)),
+            }
+    }
+
     /// Adds a span where it belongs. Where a cursor has passed, all is over for the die that it belongs to, so that it may
     /// point one span too early.
     fn insert(&mut self, start: Nanos, end: Nanos) {
-        let at = self.spans.partition_point(|&(from, _)| from < start);
-        self.spans.insert(at, (start, end));
+        let later = self.spans.iter().rev().take_while(|&&(from, _)| from >= start).count();
+        self.spans.insert((self.spans.len() - later).max(self.over), (start, end));
     }
 
     /// Adds a span at the end, joining it to the last if they touch.
     #[inline]
     fn append(&mut self, start: Nanos, end: Nanos) {
         match self.spans.last_mut() {
-            Some((_, last)) if *last == start => *last = end,
+            Some((_, last)) if *last == start => {
+                *last = end;
+                self.over = self.over.min(self.spans.len() - 1);
+            }
             _ => self.spans.push((start, end)),
         }
     }
@@ -237,6 +264,35 @@ mod tests {
         }
         assert!(channel.lanes.iter().all(|lane| lane.spans.len() <= MANY));
         assert_eq!(other, at(9_999 * 100 + 20).as_nanos(), "the first die's span was seen each time");
+    }
+
+    /// Reads that go first find the earliest gap that there is, whatever is over by then.
+    #[test]
+    fn a_read_that_goes_first_has_the_earliest_gap() {
+        let mut random = testkit::Random::new(2);
+        let (mut channel, mut taken, mut now, mut last) =
+            (Channel::new(3, true), Vec::<(usize, u64, u64)>::new(), 0, [0; 3]);
+        for _ in 0..20_000 {
+            now += random.below(12);
+            let (die, length) = (random.below(3) as usize, 1 + random.below(9));
+            let earliest = now + random.below(60);
+            // A die's own bookings are put off by the read, and are in no one's way.
+            let others = |from: u64, from_die: usize| {
+                taken.iter().any(|&(of, begin, end)| of != from_die && begin < from + length && from < end)
+            };
+            if random.below(2) == 0 {
+                let end = channel.insert(at(now), die as u32, at(earliest), at(length)).as_nanos() / 1000;
+                assert_eq!(end - length, (earliest..).find(|&from| !others(from, die)).unwrap(), "at {now}");
+                taken.push((3, end - length, end));
+            } else {
+                let from = last[die].max(earliest);
+                let end = channel.reserve(at(now), die as u32, at(earliest), at(length)).as_nanos() / 1000;
+                assert_eq!(end - length, (from..).find(|&from| !others(from, die)).unwrap(), "at {now}");
+                taken.push((die, end - length, end));
+                last[die] = end;
+            }
+            taken.retain(|&(_, _, end)| end + 1 > now);
+        }
     }
 
     /// Any order of bookings gives spans that are apart, and each the earliest gap there was for its die.

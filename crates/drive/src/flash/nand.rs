@@ -187,7 +187,7 @@ impl Nand {
         let Some(suspend) = &self.suspend else {
             let waits = Nanos::from_nanos(die.free.since(ready).as_nanos() % step.as_nanos());
             let start = (ready + waits).max(die.reads_until);
-            let done = channel.find(die.lane, start + sensing, transfer) + transfer;
+            let done = channel.find(now, die.lane, start + sensing, transfer) + transfer;
             die.free = die.free.max(start) + done.since(start);
             die.reads_until = done;
             die.joinable = None;
