@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::geometry::Geometry;
 use super::pages::{PAGE_TYPES_MAX, WordLine};
 use super::variation::number;
+use crate::divisor::Divisor;
 use crate::draw::{Draws, normal};
 
 /// How many raw bit errors flash has, and what its controller does about them.
@@ -71,6 +72,9 @@ pub struct ReadEffort {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Errors {
     spec: ErrorsSpec,
+    worn: GrowthLine,
+    retained: GrowthLine,
+    disturbed: GrowthLine,
     /// How far the median fresh page is from what can be corrected, as a binary logarithm in 2⁻¹⁶.
     margin: i64,
     blocks: Vec<BlockStress>,
@@ -100,6 +104,9 @@ impl Errors {
     /// Fresh flash of this layout, made by `seed`.
     pub fn new(spec: ErrorsSpec, geometry: &Geometry, seed: Seed) -> Self {
         Self {
+            worn: spec.worn.by_count(),
+            retained: spec.retained.by_logarithm(),
+            disturbed: spec.disturbed.by_count(),
             spec,
             margin: log2(u64::from(spec.correctable)) - log2(u64::from(spec.fresh)),
             blocks: vec![BlockStress::default(); geometry.blocks() as usize],
@@ -141,8 +148,9 @@ impl Errors {
         let stress = &mut self.blocks[block as usize];
         stress.reads = stress.reads.saturating_add(1);
         let retained = age(now).saturating_sub(stress.programmed);
+        let retained = log2(1 + u64::from(retained)) as u64;
         let grown =
-            spec.worn.linear(stress.erases) + spec.retained.logarithmic(retained) + spec.disturbed.linear(stress.reads);
+            self.worn.at(stress.erases.into()) + self.retained.at(retained) + self.disturbed.at(stress.reads.into());
         let place = (i64::from(normal(number(self.places, block, line.number))) * i64::from(spec.spread)) >> 16;
         let noise = (i64::from(normal(self.draws.draw())) * i64::from(spec.noise)) >> 16;
         let beyond = grown + i64::from(spec.by_page[line.page_type as usize]) + place + noise - self.margin;
@@ -177,23 +185,37 @@ impl Growth {
     /// No growth.
     pub const NONE: Self = Self { times: 1 << 16, full: 1 };
 
-    /// The binary logarithm of one and the growth in proportion to `count`, in 2⁻¹⁶.
-    #[inline]
-    fn linear(self, count: u32) -> i64 {
-        let beyond = u64::from(self.times.saturating_sub(1 << 16));
-        log2((1 << 16) + beyond * u64::from(count) / u64::from(self.full)) - (16 << 16)
+    /// In proportion to what is counted.
+    fn by_count(self) -> GrowthLine {
+        GrowthLine { beyond: self.beyond(), full: Divisor::from(u64::from(self.full)) }
     }
 
-    /// The same where it is the logarithm of `count` that counts.
+    /// In proportion to the logarithm of one more than what is counted.
+    fn by_logarithm(self) -> GrowthLine {
+        GrowthLine { beyond: self.beyond(), full: Divisor::from(log2(1 + u64::from(self.full)) as u64) }
+    }
+
+    fn beyond(self) -> u64 {
+        u64::from(self.times.saturating_sub(1 << 16))
+    }
+}
+
+/// A growth in proportion to a number.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct GrowthLine {
+    /// How many times more at `full`, in 2⁻¹⁶.
+    beyond: u64,
+    full: Divisor,
+}
+
+impl GrowthLine {
+    /// The binary logarithm of one and the growth at `number`, in 2⁻¹⁶.
     #[inline]
-    fn logarithmic(self, count: u32) -> i64 {
-        if count == 0 {
-            return 0;
+    fn at(self, number: u64) -> i64 {
+        match self.beyond * number {
+            0 => 0,
+            product => log2((1 << 16) + self.full.divide(product)) - (16 << 16),
         }
-        let beyond = u64::from(self.times.saturating_sub(1 << 16));
-        let share = log2(1 + u64::from(count)) as u64;
-        let full = log2(1 + u64::from(self.full)).max(1) as u64;
-        log2((1 << 16) + beyond * share / full) - (16 << 16)
     }
 }
 
