@@ -197,6 +197,9 @@ impl FlashDrive {
     pub(super) fn idle(&mut self, until: Nanos) {
         let Some(IdleSpec { after, until_free }) = self.spec.collection.idle else { return };
         let from = self.now + after;
+        if from >= until {
+            return;
+        }
         for unit in (0..self.spec.geometry.units()).map(Unit) {
             while self.nand.free_at(unit).max(from) < until {
                 self.plan.clear();
