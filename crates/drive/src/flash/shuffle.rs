@@ -9,23 +9,32 @@ use crate::draw::lasting;
 /// A Feistel network moves the cells of a table that is as square as can be and hardly larger than the bound; a number beyond the
 /// bound is left out, which keeps the rest one to one.
 /// Source for the method: J. Black and P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002.
+///
+/// By how much a row moves depends on its column alone, and the other way round, so that all moves are drawn beforehand: they
+/// are as many as the root of the bound.
 pub struct Shuffle {
     bound: u32,
     rows: u32,
     columns: u32,
-    keys: [Seed; ROUNDS],
+    /// For each pair of moves: by how much that of each column moves a row, and that of each row a column.
+    moves: [(Vec<u32>, Vec<u32>); PAIRS],
     next: (u32, u32),
 }
 
-/// Moves of a row and of a column, alternately.
-const ROUNDS: usize = 4;
+/// Moves of a row and then of a column.
+const PAIRS: usize = 2;
 
 impl Shuffle {
     /// The order of `seed` of the numbers below `bound`, of which there is one at least.
     pub fn new(bound: u32, seed: Seed) -> Self {
         let columns = u64::from(bound).isqrt().max(1) as u32;
-        let keys = std::array::from_fn(|round| seed.number(round as u64));
-        Self { bound, rows: bound.div_ceil(columns), columns, keys, next: (0, 0) }
+        let rows = bound.div_ceil(columns);
+        let draw = |round: usize, count: u32, limit: u32| -> Vec<u32> {
+            let key = seed.number(round as u64);
+            (0..count).map(|index| below(lasting(key, u64::from(index)), limit)).collect()
+        };
+        let moves = std::array::from_fn(|pair| (draw(2 * pair, columns, rows), draw(2 * pair + 1, rows, columns)));
+        Self { bound, rows, columns, moves, next: (0, 0) }
     }
 
     /// The next number.
@@ -46,18 +55,22 @@ impl Shuffle {
 
     #[inline]
     fn moved(&self, mut row: u32, mut column: u32) -> u64 {
-        for pair in self.keys.as_chunks::<2>().0 {
-            row = shifted(row, lasting(pair[0], u64::from(column)), self.rows);
-            column = shifted(column, lasting(pair[1], u64::from(row)), self.columns);
+        for (by_column, by_row) in &self.moves {
+            row = shifted(row, by_column[column as usize], self.rows);
+            column = shifted(column, by_row[row as usize], self.columns);
         }
         u64::from(row) * u64::from(self.columns) + u64::from(column)
     }
 }
 
-/// `number` moved on by a draw, round and round below `limit`.
+/// A number below `limit` from a draw.
+const fn below(draw: u32, limit: u32) -> u32 {
+    ((draw as u64 * limit as u64) >> 32) as u32
+}
+
+/// `number` moved on by so much, round and round below `limit`.
 #[inline]
-const fn shifted(number: u32, draw: u32, limit: u32) -> u32 {
-    let by = ((draw as u64 * limit as u64) >> 32) as u32;
+const fn shifted(number: u32, by: u32, limit: u32) -> u32 {
     let left = limit - number;
     if by >= left { by - left } else { number + by }
 }
