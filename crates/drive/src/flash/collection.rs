@@ -264,6 +264,9 @@ impl Mapping {
         let mut to = self.units[unit.0 as usize].collection;
         let (mut next, mut left, mut started) = (victim.next, count, to.next);
         let (mut reads, mut programs, mut sensed) = (0, 0, victim.sensed);
+        // The slots that the array read at hand has brought: division is slow.
+        let mut at_hand = 0..0;
+        let programmed = |from: u32, to: u32| if together > 1 { to / together - from / together } else { 0 };
         while left > 0 && next < pages {
             let word = ((base | next) >> 6) as usize;
             let valid = self.valid[word] & u64::MAX << (next & 63);
@@ -279,16 +282,17 @@ impl Mapping {
                 owners[slot as usize] = page;
                 marks[(slot >> 6) as usize] |= 1 << (slot & 63);
                 to.next += 1;
-                if together > 1 {
-                    programs += u32::from(to.next.is_multiple_of(together));
-                    let sense = if sense_pages == 1 { from as u32 } else { from as u32 / sense_pages };
-                    reads += u32::from(sense != sensed);
-                    sensed = sense;
+                if together > 1 && !at_hand.contains(&from) {
+                    let sense = from / sense_pages as usize;
+                    reads += u32::from(sense as u32 != sensed);
+                    sensed = sense as u32;
+                    at_hand = sense * sense_pages as usize..(sense + 1) * sense_pages as usize;
                 }
             }
             marks[word] &= !(valid ^ rest);
             if to.next == to.end {
                 self.counts[to.block as usize] += (to.next - started) as u16;
+                programs += programmed(started, to.next);
                 self.close(unit, PageSource::Collection);
                 to = self.units[unit.0 as usize].collection;
                 started = 0;
@@ -296,6 +300,7 @@ impl Mapping {
             next = if rest == 0 { (next | 63) + 1 } else { (next & !63) + rest.trailing_zeros() };
         }
         self.counts[to.block as usize] += (to.next - started) as u16;
+        programs += programmed(started, to.next);
         self.units[unit.0 as usize].collection.next = to.next;
         if F::ALL {
             self.call_for(base, next, count);
