@@ -48,6 +48,15 @@ impl<T> Shared<T> {
 }
 
 impl<T: Clone> Shared<T> {
+    /// Makes it one's own where others have it too, by `copy` in place of a whole copy.
+    pub fn own_by(&mut self, copy: impl FnOnce(&T) -> T) {
+        if let Held::Lent(lent, None) = &self.held
+            && Arc::strong_count(lent) > 1
+        {
+            self.held = Held::Own(Box::new(copy(lent)));
+        }
+    }
+
     /// Makes it one's own: what nobody else has is taken as it is, all else copied.
     #[cold]
     #[inline(never)]
@@ -158,6 +167,17 @@ mod tests {
         assert!(!original.clone().give_back(), "it has nothing of its own");
         original[0] = 5;
         assert_eq!(original.as_ptr(), before, "nobody else has it any more");
+    }
+
+    #[test]
+    fn what_others_have_too_can_be_copied_in_part() {
+        let mut original = Shared::new(vec![1, 2, 3]);
+        original.own_by(|_| unreachable!("it is one's own"));
+        original.lend();
+        let mut clone = original.clone();
+        clone.own_by(|all| all[..1].to_vec());
+        clone[0] = 9;
+        assert_eq!((&**clone, &**original), (&[9][..], &[1, 2, 3][..]));
     }
 
     #[test]

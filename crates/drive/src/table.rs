@@ -18,6 +18,7 @@ use crate::sparse::{self, Number};
 pub struct Table<T> {
     memory: MmapMut,
     length: usize,
+    has_gaps: bool,
     numbers: PhantomData<T>,
 }
 
@@ -33,15 +34,29 @@ impl<T: Number> Table<T> {
         Self::try_new(length).unwrap_or_else(|| panic!("no memory for a table of {length} numbers"))
     }
 
-    /// The same; none if the system has no room for it.
+    /// The same of one that is used in stretches with gaps between them, which large pages would fill.
+    pub fn with_gaps(length: usize) -> Self {
+        Self::make(length, true).unwrap_or_else(|| panic!("no memory for a table of {length} numbers"))
+    }
+
+    /// The same without gaps; none if the system has no room for it.
     pub fn try_new(length: usize) -> Option<Self> {
+        Self::make(length, false)
+    }
+
+    fn make(length: usize, has_gaps: bool) -> Option<Self> {
         let bytes = length.checked_mul(size_of::<T>()).filter(|bytes| *bytes <= isize::MAX as usize)?;
         let memory = MmapMut::map_anon(bytes.max(1)).ok()?;
         if bytes >= LARGE_PAGE {
             // A system that has none is slower, and nothing else.
-            let _ = memory.advise(Advice::HugePage);
+            let _ = memory.advise(if has_gaps { Advice::NoHugePage } else { Advice::HugePage });
         }
-        Some(Self { memory, length, numbers: PhantomData })
+        Some(Self { memory, length, has_gaps, numbers: PhantomData })
+    }
+
+    /// Another of its length, all zero.
+    fn like(&self) -> Self {
+        if self.has_gaps { Self::with_gaps(self.length) } else { Self::new(self.length) }
     }
 
     /// Has one at hand soon.
@@ -53,7 +68,7 @@ impl<T: Number> Table<T> {
 
     /// Makes all of them zero and gives their memory back.
     pub fn clear(&mut self) {
-        *self = Self::new(self.length);
+        *self = self.like();
     }
 }
 
@@ -78,7 +93,7 @@ impl<T: Number> DerefMut for Table<T> {
 impl<T: Number> Clone for Table<T> {
     /// What stays zero takes no memory here either.
     fn clone(&self) -> Self {
-        let mut copy = Self::new(self.length);
+        let mut copy = self.like();
         sparse::copy(&mut copy, self);
         copy
     }

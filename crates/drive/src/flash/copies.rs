@@ -1,6 +1,7 @@
 //! Copies of the map, which cost what has changed since the one before.
 
 use super::mapping::Mapping;
+use crate::table::Table;
 
 /// The blocks that a map may have written to since it was the same as another.
 #[derive(Debug, Default)]
@@ -83,14 +84,24 @@ impl Mapping {
     }
 }
 
-impl Clone for Mapping {
-    fn clone(&self) -> Self {
+impl Mapping {
+    /// A copy that knows the places of no pages but those from number `pages` on, which are the map's own: what is to be said
+    /// of the others need not be copied first.
+    pub(super) fn without_places(&self, pages: u32) -> Self {
+        let mut slots = Table::new(self.slots.len());
+        slots[pages as usize..].copy_from_slice(&self.slots[pages as usize..]);
+        self.with_slots(slots)
+    }
+
+    fn with_slots(&self, slots: Table<u32>) -> Self {
         Self {
             geometry: self.geometry,
             collection: self.collection,
             slc: self.slc,
             page_bits: self.page_bits,
-            slots: self.slots.clone(),
+            unit_blocks: self.unit_blocks,
+            sense_pages: self.sense_pages,
+            slots,
             owners: self.owners_copied(),
             extents: self.extents.clone(),
             in_order: self.in_order,
@@ -109,6 +120,12 @@ impl Clone for Mapping {
             changes: Changes::since(self.digest),
         }
     }
+}
+
+impl Clone for Mapping {
+    fn clone(&self) -> Self {
+        self.with_slots(self.slots.clone())
+    }
 
     /// Copies into the memory already had; of the large tables what differs, or nothing if both have the same history.
     fn clone_from(&mut self, other: &Self) {
@@ -122,6 +139,8 @@ impl Clone for Mapping {
             collection,
             slc,
             page_bits,
+            unit_blocks,
+            sense_pages,
             slots: _,
             owners: _,
             extents,
@@ -154,6 +173,8 @@ impl Clone for Mapping {
         self.collection = *collection;
         self.slc = *slc;
         self.page_bits = *page_bits;
+        self.unit_blocks = *unit_blocks;
+        self.sense_pages = *sense_pages;
         self.level_max = *level_max;
         self.next_unit = *next_unit;
         self.collecting = *collecting;

@@ -16,6 +16,7 @@ use super::geometry::{Geometry, Unit};
 use super::operation::{Cells, FlashOp, Lpn, PageLocation};
 use super::packing::Packing;
 use super::retirement::{self, WORN_START_MIN};
+use crate::divisor::Divisor;
 use crate::table::Table;
 use crate::wear::{EraseVerdict, Wear};
 
@@ -36,6 +37,9 @@ pub(super) const UNMAPPED: u32 = 0;
 /// Likewise: what was written there was trimmed.
 pub(super) const TRIMMED: u32 = 1;
 
+/// So many slots behind the last of a block, which stand for no page, are memory worth saving.
+const GAP: usize = 4096;
+
 /// The page map of a flash drive: any logical page may be in any physical page.
 ///
 /// Host and collection write to blocks of their own in each unit; how blocks are emptied is
@@ -49,6 +53,9 @@ pub struct Mapping {
     pub(super) collection: CollectionSpec,
     pub(super) slc: Option<SlcSpec>,
     pub(super) page_bits: u32,
+    /// Blocks of a unit, and pages that an array read brings.
+    pub(super) unit_blocks: Divisor,
+    pub(super) sense_pages: Divisor,
     /// The slot of each logical page, inverted.
     pub(super) slots: Table<u32>,
     /// The logical page that was last written to each slot.
@@ -87,6 +94,8 @@ pub struct Mapping {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct UnitState {
     pub free: VecDeque<u32>,
+    /// No free block has fewer erases.
+    pub erases_min: u32,
     pub host: Frontier,
     pub collection: Frontier,
     pub victim: Option<Victim>,
@@ -168,8 +177,13 @@ impl Mapping {
             collection,
             slc,
             page_bits,
+            unit_blocks: Divisor::from(u64::from(geometry.blocks_per_plane)),
+            sense_pages: Divisor::from(u64::from(geometry.sense_pages)),
             slots: Table::new(pages as usize),
-            owners: Table::new(slots),
+            owners: match (1 << page_bits) - block_slots as usize >= GAP {
+                true => Table::with_gaps(slots),
+                false => Table::new(slots),
+            },
             extents: Extents::default(),
             in_order: true,
             valid: Table::new(slots / 64),
@@ -245,9 +259,8 @@ impl Mapping {
     pub(super) fn sense_of(&self, slot: u32) -> (u32, u32) {
         let (block, page) = (slot >> self.page_bits, slot & ((1 << self.page_bits) - 1));
         let page = self.packing.as_ref().map_or(page, |packing| packing.place(block, page));
-        // Dividing by one would take as long as dividing.
-        let together = self.geometry.sense_pages;
-        (block, if together == 1 { page } else { page / together })
+        let is_one = self.geometry.sense_pages == 1;
+        (block, if is_one { page } else { self.sense_pages.divide(u64::from(page)) as u32 })
     }
 
     /// Writes `page`, appending to `plan` all that flash must do for it, in order. Whether that programs it:
@@ -365,7 +378,7 @@ impl Mapping {
 
     #[inline]
     pub(super) fn unit_of_block(&self, block: u32) -> Unit {
-        Unit(block / self.geometry.blocks_per_plane)
+        Unit(self.unit_blocks.divide(u64::from(block)) as u32)
     }
 
     #[inline]
@@ -518,7 +531,11 @@ impl Mapping {
             state.single -= 1;
         }
         match self.wear.as_mut().map_or(EraseVerdict::Good, |wear| wear.erased(block)) {
-            EraseVerdict::Good => state.free.push_back(block),
+            EraseVerdict::Good => {
+                let erases = self.wear.as_ref().map_or(0, |wear| wear.erases(block));
+                state.erases_min = state.erases_min.min(erases);
+                state.free.push_back(block);
+            }
             EraseVerdict::Retired => self.retire(unit),
         }
     }
@@ -539,6 +556,7 @@ impl UnitState {
         let none = Frontier { block: first, next: 0, end: 0, cells: Cells::Native };
         Self {
             free,
+            erases_min: 0,
             host: none,
             collection: none,
             victim: None,

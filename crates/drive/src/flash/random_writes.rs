@@ -83,6 +83,8 @@ impl FlashDrive {
         let mut writer = Writer::new(self);
         let drive = &mut *writer.drive;
         let map_pages = MapPages { first: drive.map_base };
+        // Where pages of the host are is looked up nowhere here, and said anew at the end.
+        drive.mapping.own_by(|mapping| mapping.without_places(map_pages.first));
         drive.mapping.write_out_all();
         let mut slots = SlotDraws::new(&drive.mapping, seed.split("slots"));
         let regions = seed.split("regions");
@@ -221,6 +223,7 @@ impl SlotDraws {
             let (block, page) = (scaled(draw, self.blocks), scaled(draw << 32, self.pages));
             *slot = block << self.page_bits | page;
             mapping.valid.call((*slot >> 6) as usize);
+            prefetch_index(&mapping.counts, block as usize);
             if (map_pages.first as usize) < mapping.slots.len() {
                 mapping.owners.call(*slot as usize);
             }
@@ -262,10 +265,11 @@ impl Mapping {
                 slots[page as usize] = !slot;
             }
         }
+        let missing = missing(&slots[..pages as usize]);
         let mut names = Names { order: Shuffle::new(pages, seed), ahead: [0; AHEAD], next: AHEAD };
         for slot in valid_slots(valid) {
             if owners[slot as usize] == UNNAMED {
-                let page = names.take(slots);
+                let page = names.take(&missing);
                 slots[page as usize] = !slot;
                 owners[slot as usize] = page;
             }
@@ -283,6 +287,12 @@ impl Mapping {
             .map(|slot| BufferedPage { page: Lpn(self.owners[slot as usize]), sectors: SectorMask::MAX, is_kept: true })
             .collect()
     }
+}
+
+/// A bit for each page that has no slot: far less to look at by chance than the slots.
+fn missing(slots: &[u32]) -> Vec<u64> {
+    let bits = |slots: &[u32]| slots.iter().rev().fold(0, |bits, slot| bits << 1 | u64::from(*slot == UNMAPPED));
+    slots.chunks(64).map(bits).collect()
 }
 
 /// The slots whose bits are set, ascending.
@@ -306,18 +316,18 @@ struct Names {
 
 impl Names {
     #[inline]
-    fn take(&mut self, slots: &[u32]) -> u32 {
+    fn take(&mut self, missing: &[u64]) -> u32 {
         loop {
             if self.next == AHEAD {
                 for page in &mut self.ahead {
                     *page = self.order.draw();
-                    prefetch_index(slots, *page as usize);
+                    prefetch_index(missing, (*page >> 6) as usize);
                 }
                 self.next = 0;
             }
             let page = self.ahead[self.next];
             self.next += 1;
-            if slots[page as usize] == UNMAPPED {
+            if missing[(page >> 6) as usize] >> (page & 63) & 1 == 1 {
                 return page;
             }
         }

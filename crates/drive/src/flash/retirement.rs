@@ -2,7 +2,7 @@
 
 use super::collection::START_MIN;
 use super::geometry::{Geometry, Unit};
-use super::mapping::Mapping;
+use super::mapping::{Mapping, UnitState};
 use crate::wear::Wear;
 use crate::{Specimen, WearSpec, WearSummary};
 
@@ -75,11 +75,22 @@ impl Mapping {
 
     /// Takes the free block of the unit that is written next: the least worn one if the drive goes by that.
     pub(super) fn take_least_worn(&mut self, unit: Unit) -> Option<u32> {
-        let free = &mut self.units[unit.0 as usize].free;
+        let UnitState { free, erases_min, .. } = &mut self.units[unit.0 as usize];
         let Some(wear) = self.wear.as_ref().filter(|wear| wear.spec().least_worn_first) else {
             return free.pop_front();
         };
-        let least = (0..free.len()).min_by_key(|&index| wear.erases(free[index]))?;
-        free.remove(least)
+        // The first of those with the fewest erases; where it has no more than any can have, there is no need to go on.
+        let mut least = (0, u32::MAX);
+        for (index, &block) in free.iter().enumerate() {
+            let erases = wear.erases(block);
+            if erases < least.1 {
+                least = (index, erases);
+            }
+            if erases <= *erases_min {
+                break;
+            }
+        }
+        *erases_min = least.1;
+        free.remove(least.0)
     }
 }
