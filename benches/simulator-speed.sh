@@ -3,8 +3,9 @@
 # given, in alternating runs.
 #
 # Each figure is the user time of a long run less that of a short one, so that neither starting nor filling the drive counts:
-# of writes at random, the short one brings the drive into its steady state. Medians are printed; ratios within one run
-# count, for processor time depends on the machine and on what else it does.
+# of writes at random, the short one brings the drive into its steady state. Of each length the least time of all rounds counts:
+# what else the machine does makes runs slower and never faster, and by more than what is told apart here, so that a single
+# difference, or the median of some, may even be negative. Ratios within one run count.
 set -euo pipefail
 
 usage() {
@@ -66,27 +67,26 @@ run() { # BINARY DRIVE PATTERN REQUESTS
     tail -n 1 "$scratch/time"
 }
 
-# Nanoseconds of processor time a request, the first SKIP of which do not count.
-cost() { # BINARY DRIVE PATTERN SKIP REQUESTS
-    local short long
-    short=$(run "$1" "$2" "$3" "$4")
-    long=$(run "$1" "$2" "$3" $(($4 + $5)))
-    awk -v short="$short" -v long="$long" -v count="$5" 'BEGIN { printf "%.2f\n", 1e9 * (long - short) / count }'
+# Nanoseconds of processor time a request, from a file of the times of short runs and of those with COUNT requests more; a
+# question mark where these did not take longer.
+cost() { # FILE COUNT
+    awk -v count="$2" '
+        NR == 1 || $1 < short { short = $1 }
+        NR == 1 || $2 < long { long = $2 }
+        END { if (long > short) printf "%.2f\n", 1e9 * (long - short) / count; else print "?" }' "$1"
 }
 
-median() { # FILE
-    sort -g "$1" | awk '{ x[NR] = $1 } END { print (x[int((NR + 1) / 2)] + x[int(NR / 2) + 1]) / 2 }'
-}
-
-# Measures all drives by turns; a file of costs for each, by number.
+# Measures all drives by turns, without counting the first SKIP requests; a file of times for each, by number.
 alternate() { # PATTERN SKIP REQUESTS, then BINARY DRIVE for each
-    local pattern=$1 skip=$2 count=$3 round each
+    local pattern=$1 skip=$2 count=$3 round each short long
     shift 3
     local all=("$@")
-    rm -f "$scratch"/cost.*
+    rm -f "$scratch"/times.*
     for ((round = 0; round < rounds; round++)); do
         for ((each = 0; each < ${#all[@]}; each += 2)); do
-            cost "${all[each]}" "${all[each + 1]}" "$pattern" "$skip" "$count" >>"$scratch/cost.$((each / 2))"
+            short=$(run "${all[@]:each:2}" "$pattern" "$skip")
+            long=$(run "${all[@]:each:2}" "$pattern" $((skip + count)))
+            echo "$short $long" >>"$scratch/times.$((each / 2))"
         done
     done
 }
@@ -106,9 +106,10 @@ measure() { # CASE
     [[ -z $against ]] || all+=("$against" "$drive")
     alternate "$pattern" "$skip" "$count" "${all[@]}"
     local ours theirs=
-    ours=$(median "$scratch/cost.0")
-    [[ -z $against ]] || theirs=$(median "$scratch/cost.1")
+    ours=$(cost "$scratch/times.0" "$count")
+    [[ -z $against ]] || theirs=$(cost "$scratch/times.1" "$count")
     awk -v name="$1" -v ours="$ours" -v theirs="$theirs" 'BEGIN {
+        if (ours == "?" || theirs == "?") { printf "  %-7s not to be told on so busy a machine: more rounds may do\n", name; exit }
         printf "  %-7s %7.2f million a second", name, 1e3 / ours
         if (theirs != "") printf "  : %7.2f = %.2f", 1e3 / theirs, theirs / ours
         print ""
@@ -117,7 +118,7 @@ measure() { # CASE
 
 # The drive whole, and without each table that holds a mechanism.
 price() { # DRIVE
-    local whole=$scratch/whole.toml table tables=() all=() pattern number
+    local whole=$scratch/whole.toml table tables=() all=() pattern number whole_cost
     "$assay" drives show "$1" | sed -n '/^name = /,$p' >"$whole"
     for table in variation errors suspend journal housekeeping chores gc thermal map wear; do
         grep -q "^\[$table[].]" "$whole" || continue
@@ -129,15 +130,18 @@ price() { # DRIVE
         all=("$assay" "$whole$small")
         for table in "${tables[@]}"; do all+=("$assay" "$scratch/without-$table.toml$small"); done
         alternate "$pattern" 6000000 4000000 "${all[@]}"
-        echo "$1, 16 GB of it, $pattern: whole $(median "$scratch/cost.0") ns a request"
+        whole_cost=$(cost "$scratch/times.0" 4000000)
+        echo "$1, 16 GB of it, $pattern: whole $whole_cost ns a request"
         for ((number = 1; number <= ${#tables[@]}; number++)); do
-            awk -v name="${tables[number - 1]}" -v whole="$(median "$scratch/cost.0")" -v less="$(median "$scratch/cost.$number")" \
-                'BEGIN { printf "  %-12s %+6.1f ns, %+5.1f %%\n", name, whole - less, 100 * (whole - less) / whole }'
+            awk -v name="${tables[number - 1]}" -v whole="$whole_cost" -v less="$(cost "$scratch/times.$number" 4000000)" 'BEGIN {
+                if (whole == "?" || less == "?") printf "  %-12s not to be told\n", name
+                else printf "  %-12s %+6.1f ns, %+5.1f %%\n", name, whole - less, 100 * (whole - less) / whole
+            }'
         done
     done
 }
 
-echo "user time of $rounds rounds, $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-), load $(cut -d' ' -f1 /proc/loadavg)${against:+, beside $against}"
+echo "least user time of $rounds rounds, $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-), load $(cut -d' ' -f1 /proc/loadavg)${against:+, beside $against}"
 if [[ -n $prices ]]; then
     price "$prices"
 else
