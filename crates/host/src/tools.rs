@@ -79,6 +79,27 @@ impl Tools {
     }
 }
 
+/// Programs of tests in the place of others.
+#[cfg(test)]
+pub mod fakes {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+
+    /// A program in `folder` that notes what it was asked and then does this.
+    pub fn fake(folder: &Path, name: &str, script: &str) {
+        let path = folder.join(name);
+        let folder = folder.display();
+        fs::write(&path, format!("#!/bin/sh\necho {name} \"$@\" >> {folder}/asked\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// What the programs in `folder` were asked, in order.
+    pub fn asked(folder: &Path) -> Vec<String> {
+        fs::read_to_string(folder.join("asked")).unwrap_or_default().lines().map(str::to_owned).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
+use host::health::self_test::{SelfTestEnd, SelfTestOutcome};
 use host::health::{HealthReading, HealthRecord, HealthRow, rows};
 use maud::{Markup, html};
 use serde_json::json;
@@ -36,9 +37,10 @@ fn table(rows: &[HealthRow]) -> Markup {
     }
 }
 
-/// The same for a terminal `width` columns wide. Ends with a line feed.
-pub fn text(record: &HealthRecord, width: u16) -> String {
-    let mut lines: Vec<String> = words(record).iter().flat_map(|words| wrapped(words, width)).collect();
+/// The same for a terminal `width` columns wide, after the drive's self-test where there was one. Ends with a line feed.
+pub fn text(record: &HealthRecord, tested: Option<&SelfTestEnd>, width: u16) -> String {
+    let words = tested.map(self_test).into_iter().chain(words(record));
+    let mut lines: Vec<String> = words.flat_map(|words| wrapped(&words, width)).collect();
     let rows = rows(record);
     if !rows.is_empty() {
         let mut table = Table::new();
@@ -61,9 +63,21 @@ pub fn text(record: &HealthRecord, width: u16) -> String {
     lines.join("\n") + "\n"
 }
 
+/// How a self-test ended.
+fn self_test(end: &SelfTestEnd) -> String {
+    let SelfTestEnd { test, device, by, outcome, words } = end;
+    let outcome = match outcome {
+        SelfTestOutcome::Passed => "passed",
+        SelfTestOutcome::Failed => "failed",
+        SelfTestOutcome::Aborted => "aborted",
+    };
+    format!("Self-test ({}) of {device} by {by}: {outcome} ({words}).", test.name())
+}
+
 /// The readings as one JSON object; what is not known is null, never zero.
-pub fn json(record: &HealthRecord) -> String {
+pub fn json(record: &HealthRecord, tested: Option<&SelfTestEnd>) -> String {
     let document = json!({
+        "self_test": tested,
         "before": record.before,
         "after": record.after,
         "write_amplification": record.write_amplification(),

@@ -163,7 +163,8 @@ fn transport(whole: &Path) -> Option<String> {
     let is_numbered = |part: &str, prefix: &str| {
         part.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
     };
-    let name = whole.ancestors().filter_map(|place| place.file_name()?.to_str()).find_map(|part| match part {
+    let parts = || whole.ancestors().filter_map(|place| place.file_name()?.to_str());
+    let name = parts().find_map(|part| match part {
         "nvme" | "nvme-subsystem" | "nvme-fabrics" => Some("NVMe"),
         "virtual" => Some("virtual"),
         "mmc_host" => Some("MMC"),
@@ -173,8 +174,10 @@ fn transport(whole: &Path) -> Option<String> {
         part if is_numbered(part, "virtio") => Some("virtio"),
         part if part.starts_with("end_device-") => Some("SAS"),
         _ => None,
-    })?;
-    Some(name.to_owned())
+    });
+    // Every SCSI disk has a target between it and its host, whatever bus lies between.
+    let name = name.or_else(|| parts().any(|part| part.starts_with("target")).then_some("SCSI"));
+    name.map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -320,6 +323,7 @@ mod tests {
             ("/sys/devices/pci0000:00/host0/port-0:0/end_device-0:0/target0:0:0/0:0:0:0/block/sdd", Some("SAS")),
             ("/sys/devices/platform/mmc_host/mmc0/mmc0:0001/block/mmcblk0", Some("MMC")),
             ("/sys/devices/virtual/nvme-subsystem/nvme-subsys0/nvme0n1", Some("NVMe")),
+            ("/sys/devices/pseudo_0/adapter0/host7/target7:0:0/7:0:0:0/block/sdc", Some("SCSI")),
             ("/sys/devices/platform/atari/block/xd", None),
         ] {
             assert_eq!(super::transport(&PathBuf::from(place)).as_deref(), transport, "{place}");

@@ -1,4 +1,4 @@
-//! Erasing a real drive by a command of its own: ATA secure erase, NVMe format, NVMe sanitize.
+//! Erasing a real drive by a command of its own: ATA secure erase, NVMe format, NVMe and SCSI sanitize.
 //!
 //! A discard tells a drive which blocks need not be kept, and leaves to it what it does with them. These commands take it
 //! back to how it was delivered, all of it. They are carried out only where a plan or the command line names them, and
@@ -6,6 +6,7 @@
 
 mod ata;
 mod nvme;
+mod scsi;
 
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ pub enum PurgeMethod {
     SecureErase,
     /// NVMe's Format NVM with user data erase, by nvme-cli.
     NvmeFormat,
-    /// NVMe's Sanitize with block erase, by nvme-cli.
+    /// Sanitize with block erase: NVMe's by nvme-cli, SCSI's by sg_sanitize.
     Sanitize,
     /// Nothing: the state is the one it was found in.
     None,
@@ -112,6 +113,7 @@ impl Eraser<'_> {
         match method {
             PurgeMethod::Discard | PurgeMethod::None => Ok(()),
             PurgeMethod::SecureErase => ata::check(self).map(|_| ()),
+            PurgeMethod::Sanitize if self.is_scsi() => scsi::check(self).map(|_| ()),
             PurgeMethod::NvmeFormat | PurgeMethod::Sanitize => nvme::check(self, method).map(|_| ()),
         }
     }
@@ -125,18 +127,31 @@ impl Eraser<'_> {
             PurgeMethod::Discard | PurgeMethod::None => Ok(None),
             PurgeMethod::SecureErase => ata::erase(self).map(Some),
             PurgeMethod::NvmeFormat => nvme::format(self).map(Some),
+            PurgeMethod::Sanitize if self.is_scsi() => scsi::sanitize(self).map(Some),
             PurgeMethod::Sanitize => nvme::sanitize(self).map(Some),
         }
     }
 
-    /// The whole drive, attached in this way.
-    fn drive(&self, method: PurgeMethod, kind: &'static str) -> Result<&DeviceInfo, EraseError> {
+    /// Whether the target is a drive that takes SCSI commands itself: neither ATA behind a translation, nor USB.
+    fn is_scsi(&self) -> bool {
+        self.device.is_some_and(|device| {
+            device.name.starts_with("sd") && matches!(device.transport.as_deref(), Some("SAS" | "SCSI" | "virtio"))
+        })
+    }
+
+    /// The whole drive, attached in one of these ways.
+    fn drive(&self, method: PurgeMethod, transports: &[&str]) -> Result<&DeviceInfo, EraseError> {
+        let kind = match method {
+            PurgeMethod::SecureErase => "SATA",
+            PurgeMethod::Sanitize => "NVMe or SCSI",
+            _ => "NVMe",
+        };
         let not_such = |found: String| Err(EraseError::NotSuch { method, kind, found });
         match self.device {
             _ if self.is_file => not_such("a file".to_owned()),
             None => not_such("not a drive that the kernel describes".to_owned()),
             Some(DeviceInfo { partition: Some(partition), .. }) => not_such(format!("the partition {partition}")),
-            Some(device) if device.transport.as_deref() != Some(kind) => {
+            Some(device) if !device.transport.as_deref().is_some_and(|transport| transports.contains(&transport)) => {
                 let transport = device.transport.as_deref().unwrap_or("by an unknown transport");
                 not_such(format!("{}, attached by {transport}", device.name))
             }

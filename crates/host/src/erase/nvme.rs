@@ -1,7 +1,7 @@
 //! NVMe's format and sanitize, by nvme-cli.
 //!
 //! Source: nvme-format(1), nvme-sanitize(1), nvme-sanitize-log(1); NVM Express Base Specification 1.4, §5.23 "Format NVM",
-//! §5.24 "Sanitize" and figure 243 "Sanitize Status".
+//! §5.24 "Sanitize", figure 243 "Sanitize Status" and figure 247 "Identify Controller": OACS and SANICAP.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Whether the drive is one namespace on a controller of its own; its namespace and its controller.
 pub(super) fn check(eraser: &Eraser, method: PurgeMethod) -> Result<(String, String), EraseError> {
-    let device = eraser.drive(method, "NVMe")?;
+    let device = eraser.drive(method, &["NVMe"])?;
     let name = &device.name;
     let Some((controller, _)) = name.strip_prefix("nvme").and_then(|rest| rest.split_once('n')) else {
         return Err(eraser.refused(method, "its name contains no controller".to_owned()));
@@ -30,7 +30,34 @@ pub(super) fn check(eraser: &Eraser, method: PurgeMethod) -> Result<(String, Str
         );
         return Err(eraser.refused(method, why));
     }
-    Ok((format!("/dev/{name}"), controller))
+    let identified = eraser.run(method, "nvme", &["id-ctrl", &controller, "--output-format=json"], MOMENT)?.stdout;
+    match lacks(method, &identified) {
+        Some(why) => Err(eraser.refused(method, why)),
+        None => Ok((format!("/dev/{name}"), controller)),
+    }
+}
+
+/// What the controller says that it does not have for this; none where it has it, or does not say.
+fn lacks(method: PurgeMethod, identified: &str) -> Option<String> {
+    const OACS_FORMAT: u64 = 1 << 1;
+    const CRYPTO: u64 = 1;
+    const BLOCK: u64 = 1 << 1;
+    const OVERWRITE: u64 = 1 << 2;
+    let document: serde_json::Value = serde_json::from_str(identified).ok()?;
+    let field = |name: &str| document.get(name)?.as_u64();
+    if method == PurgeMethod::NvmeFormat {
+        let has = field("oacs")? & OACS_FORMAT != 0;
+        return (!has).then(|| "its controller has no Format NVM command (OACS); use sanitize or discard".to_owned());
+    }
+    let capable = field("sanicap")?;
+    let other = |bit: u64, name: &'static str| (capable & bit != 0).then_some(name);
+    let others: Vec<_> = [other(CRYPTO, "crypto erase"), other(OVERWRITE, "overwrite")].into_iter().flatten().collect();
+    let has = match &others[..] {
+        _ if capable & BLOCK != 0 => return None,
+        [] => "no Sanitize command (SANICAP 0)".to_owned(),
+        others => format!("Sanitize by {} alone, not by block erase", others.join(" and ")),
+    };
+    Some(format!("its controller has {has}; use nvme-format or discard"))
 }
 
 /// Formats with user data erase. The guards' hold on the drive makes nvme-cli ask for `--force`.

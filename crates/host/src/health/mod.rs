@@ -4,6 +4,7 @@ mod attributes;
 mod change;
 mod parse;
 mod rows;
+pub mod self_test;
 mod smartctl;
 
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use block::Bytes;
 use serde::{Deserialize, Serialize};
 
-pub use self::parse::of_smartctl;
+pub use self::parse::{of_nvme_cli, of_smartctl};
 pub use self::rows::{HealthRow, rows};
 pub use self::smartctl::of_device;
 
@@ -42,6 +43,8 @@ pub struct Health {
     pub pending: Option<u64>,
     /// Sectors or requests whose data was lost.
     pub uncorrectable: Option<u64>,
+    /// Entries of the drive's error log over its life. Commands that it does not know add to it too, so a rise alone is no fault.
+    pub error_log_entries: Option<u64>,
     /// What is left of the reserve of blocks, in percent.
     pub spare_percent: Option<u64>,
     /// Below this much of it the drive warns.

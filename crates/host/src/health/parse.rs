@@ -29,8 +29,12 @@ pub fn of_smartctl(text: &str, device: &str) -> HealthReading {
     let log = document.get("nvme_smart_health_information_log");
     let table = document.pointer("/ata_smart_attributes/table").and_then(Value::as_array);
     let statistics = document.pointer("/ata_device_statistics/pages").and_then(Value::as_array);
-    let is_scsi = document.get("scsi_grown_defect_list").is_some() || document.get("scsi_error_counter_log").is_some();
-    if log.is_none() && table.is_none() && statistics.is_none() && !is_scsi {
+    let is_scsi = document.pointer("/device/protocol").and_then(Value::as_str) == Some("SCSI");
+    if is_scsi || ["scsi_grown_defect_list", "scsi_error_counter_log"].iter().any(|name| document.get(name).is_some()) {
+        scsi(&document, &mut health);
+    }
+    let says_anything = health.passed.is_some() || health.temperature.is_some() || !health.origins.is_empty();
+    if log.is_none() && table.is_none() && statistics.is_none() && !says_anything {
         return HealthReading::Missing(why_nothing(&document, device));
     }
     if let Some(log) = log {
@@ -44,9 +48,9 @@ pub fn of_smartctl(text: &str, device: &str) -> HealthReading {
         let is_known = document.get("in_smartctl_database").and_then(Value::as_bool) == Some(true);
         ata(table, is_known, &mut health);
     }
-    if is_scsi {
-        scsi(&document, &mut health);
-    }
+    let errors = ["extended", "summary"].map(|log| number(&document, &format!("/ata_smart_error_log/{log}/count")));
+    let errors = errors.into_iter().flatten().next();
+    take(&mut health, "error_log_entries", errors, "ATA error log".to_owned(), |h| &mut h.error_log_entries);
     if health.write_amplification.is_none()
         && let (Some(host), Some(flash)) = (health.host_written, health.flash_written)
         && host > Bytes::ZERO
@@ -96,8 +100,12 @@ fn why_nothing(document: &Value, device: &str) -> String {
 /// What smartctl gives alike for drives of all kinds.
 fn common(document: &Value, health: &mut Health) {
     health.temperature = document.pointer("/temperature/current").and_then(Value::as_i64);
-    let limits =
-        ["/temperature/op_limit_max", "/nvme_composite_temperature_threshold/warning", "/temperature/drive_trip"];
+    let limits = [
+        "/temperature/op_limit_max",
+        "/nvme_composite_temperature_threshold/warning",
+        "/temperature/drive_trip",
+        "/scsi_temperature/drive_trip",
+    ];
     health.temperature_limit =
         limits.iter().find_map(|place| document.pointer(place).and_then(Value::as_i64)).filter(|limit| *limit > 0);
     health.power_on_hours = number(document, "/power_on_time/hours");
@@ -112,6 +120,7 @@ fn nvme(log: &Value, health: &mut Health) {
     health.host_read = data("data_units_read");
     health.wear_percent = entry("percentage_used").map(|percent| percent as f64);
     health.uncorrectable = entry("media_errors");
+    health.error_log_entries = entry("num_err_log_entries");
     health.spare_percent = entry("available_spare");
     health.spare_threshold_percent = entry("available_spare_threshold");
     health.critical_warning = entry("critical_warning");
@@ -122,6 +131,7 @@ fn nvme(log: &Value, health: &mut Health) {
         ("host_read_bytes", "data_units_read", health.host_read.is_some()),
         ("wear_percent", "percentage_used", health.wear_percent.is_some()),
         ("uncorrectable", "media_errors", health.uncorrectable.is_some()),
+        ("error_log_entries", "num_err_log_entries", health.error_log_entries.is_some()),
     ];
     for (field, name, is_there) in names {
         if is_there {
@@ -244,7 +254,55 @@ fn take<T>(
     }
 }
 
+/// What `nvme smart-log --output-format=json` prints, for where there is no smartctl: the same log under other names, the
+/// temperature in kelvins, and counts of 128 bits as text by some versions.
+///
+/// Source: nvme-cli 2.3 and 3.0-rc1.
+pub fn of_nvme_cli(text: &str, device: &str) -> HealthReading {
+    const NAMES: [(&str, &str); 3] = [
+        ("avail_spare", "available_spare"),
+        ("spare_thresh", "available_spare_threshold"),
+        ("percent_used", "percentage_used"),
+    ];
+    let Ok(Value::Object(printed)) = serde_json::from_str::<Value>(text) else {
+        return HealthReading::Missing(format!(
+            "the output of `nvme smart-log` for {device} is not JSON; install smartctl, which reads the health of every drive"
+        ));
+    };
+    let number = |value: &Value| value.as_u64().or_else(|| value.as_str()?.parse().ok());
+    let entries = printed.iter().filter_map(|(name, value)| {
+        let value = number(value)?;
+        match name.as_str() {
+            "temperature" => Some(("temperature", value.checked_sub(273)?)),
+            name => Some((NAMES.iter().find(|(own, _)| *own == name).map_or(name, |(_, known)| known), value)),
+        }
+    });
+    let log: Value = entries.map(|(name, value)| (name.to_owned(), value.into())).collect::<serde_json::Map<_, _>>().into();
+    let mut health = Health { source: format!("nvme-cli on {device}"), ..Health::default() };
+    nvme(&log, &mut health);
+    health.passed = health.critical_warning.map(|warning| warning == 0);
+    match health.critical_warning {
+        Some(_) => HealthReading::Health(Box::new(health)),
+        None => HealthReading::Missing(format!("`nvme smart-log` shows no health log of {device}")),
+    }
+}
+
+/// Source: smartmontools 7.3 and 7.4, whose `gigabytes_processed` is a text of 10^9 bytes with three decimals; a temperature of
+/// 0 is what they print for drives that tell none.
 fn scsi(document: &Value, health: &mut Health) {
+    let environment = "/scsi_environmental_reports/temperature_1/current";
+    health.temperature = [health.temperature, document.pointer(environment).and_then(Value::as_i64)]
+        .into_iter()
+        .flatten()
+        .find(|celsius| *celsius != 0);
+    let data = |kind: &str| {
+        let place = format!("/scsi_error_counter_log/{kind}/gigabytes_processed");
+        let megabytes: u64 = document.pointer(&place)?.as_str()?.replace('.', "").parse().ok()?;
+        megabytes.checked_mul(1_000_000).map(Bytes::new).filter(|data| *data > Bytes::ZERO)
+    };
+    let origin = || "error counter log, in units of 10⁹ B".to_owned();
+    take(health, "host_written_bytes", data("write"), origin(), |h| &mut h.host_written);
+    take(health, "host_read_bytes", data("read"), origin(), |h| &mut h.host_read);
     let errors = |kind: &str| number(document, &format!("/scsi_error_counter_log/{kind}/total_uncorrected_errors"));
     let defects = number(document, "/scsi_grown_defect_list");
     take(health, "reallocated", defects, "grown defect list".to_owned(), |h| &mut h.reallocated);

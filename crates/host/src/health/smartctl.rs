@@ -3,30 +3,50 @@
 use std::time::Duration;
 
 use super::HealthReading;
-use super::parse::of_smartctl;
-use crate::{Environment, Tools};
+use super::parse::{of_nvme_cli, of_smartctl};
+use crate::{DeviceInfo, Environment, ProgramError, Tools};
 
 /// A drive that sleeps takes some seconds to answer; one that takes this long does not.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Looks at the drive beneath a target: with `smartctl --json -x`, which only reads.
+/// Looks at the drive beneath a target: with `smartctl --json -x`, which only reads; an NVMe drive where there is no smartctl
+/// with `nvme smart-log`.
 pub fn of_device(environment: &Environment) -> HealthReading {
+    match drive(environment) {
+        Ok(device) => read(device, &Tools::of_system()),
+        Err(why) => HealthReading::Missing(why),
+    }
+}
+
+/// The drive that has a health of its own; otherwise why there is none.
+pub(super) fn drive(environment: &Environment) -> Result<&DeviceInfo, String> {
     let Some(device) = &environment.device else {
-        return HealthReading::Missing(
-            "no underlying block device of the target is known, so no health can be read".to_owned(),
-        );
+        return Err("no underlying block device of the target is known, so no health can be read".to_owned());
     };
     if device.transport.as_deref() == Some("virtual") {
         let made_of = device.made_of.as_ref().map_or_else(String::new, |made_of| format!(" (built on {made_of})"));
-        return HealthReading::Missing(format!(
+        return Err(format!(
             "{} is a virtual device of the kernel{made_of} and has no health of its own; read that of its underlying \
              drives with `smartctl -x`",
             device.name
         ));
     }
+    Ok(device)
+}
+
+/// Reads the health of a drive with these programs.
+pub(super) fn read(device: &DeviceInfo, tools: &Tools) -> HealthReading {
     let path = format!("/dev/{}", device.name);
-    match Tools::of_system().run("smartctl", &["--json", "-x", &path], PATIENCE) {
+    let is_nvme = device.transport.as_deref() == Some("NVMe");
+    match tools.run("smartctl", &["--json", "-x", &path], PATIENCE) {
         Ok(ended) => of_smartctl(&ended.stdout, &path),
+        Err(ProgramError::Missing { .. }) if is_nvme && tools.has("nvme") => {
+            match tools.run("nvme", &["smart-log", &path, "--output-format=json"], PATIENCE) {
+                Ok(ended) if ended.code == Some(0) => of_nvme_cli(&ended.stdout, &path),
+                Ok(ended) => HealthReading::Missing(format!("`nvme smart-log {path}` said: {}", ended.last_words())),
+                Err(error) => HealthReading::Missing(format!("the health of {path} was not read: {error}")),
+            }
+        }
         Err(error) => HealthReading::Missing(format!("the health of {path} was not read: {error}")),
     }
 }

@@ -223,3 +223,74 @@ fn rows_have_both_figures_and_their_difference() {
     assert_eq!((host.change.as_str(), host.origin.contains("512,000 B")), ("+977 MiB", true));
     assert!(rows.iter().all(|row| row.name != "Pending"), "what is not known has no row");
 }
+
+#[test]
+fn a_scsi_drive_that_tells_little_tells_that_and_no_zeroes() {
+    // smartctl 7.3 on scsi_debug of Linux 6.1, and on the SCSI disk of QEMU 7.2: what it prints without the drive's identity.
+    let debug = json!({
+        "device": {"protocol": "SCSI"}, "scsi_model_name": "Linux scsi_debug", "smart_status": {"passed": true},
+        "scsi_environmental_reports": {"temperature_1": {"parameter_code": 0, "current": 40, "lifetime_maximum": 72}},
+    });
+    let found = health(&debug);
+    assert_eq!((found.temperature, found.passed, found.host_written), (Some(40), Some(true), None));
+    let disk = json!({
+        "device": {"protocol": "SCSI"}, "scsi_model_name": "QEMU QEMU HARDDISK", "smart_support": {"available": false},
+        "temperature": {"current": 0}, "scsi_temperature": {"drive_trip": 0},
+    });
+    assert!(missing(&disk.to_string()).contains("reports no health"));
+}
+
+#[test]
+fn a_sas_drive_tells_what_it_has_written_in_its_own_unit() {
+    let found = health(&json!({
+        "device": {"protocol": "SCSI"}, "temperature": {"current": 27, "drive_trip": 85},
+        "scsi_error_counter_log": {
+            "read": {"gigabytes_processed": "0.512", "total_uncorrected_errors": 0},
+            "write": {"gigabytes_processed": "292086.584", "total_uncorrected_errors": 0},
+            "verify": {"gigabytes_processed": "0.000", "total_uncorrected_errors": 0},
+        },
+    }));
+    assert_eq!(found.host_written, Some(Bytes::new(292_086_584_000_000)));
+    assert_eq!((found.host_read, found.temperature_limit), (Some(Bytes::new(512_000_000)), Some(85)));
+    assert_eq!(found.origins["host_written_bytes"], "error counter log, in units of 10⁹ B");
+}
+
+/// What nvme-cli 2.3 prints of the drive of QEMU 7.2, but for the counts; older and newer versions print numbers.
+#[test]
+fn nvme_cli_tells_the_same_where_there_is_no_smartctl() {
+    let printed = |count: fn(u64) -> Value| {
+        json!({"critical_warning": 0, "temperature": 323, "avail_spare": 100, "spare_thresh": 10, "percent_used": 3,
+               "data_units_read": count(1), "data_units_written": count(2_000), "power_on_hours": count(7),
+               "media_errors": count(0), "num_err_log_entries": count(5), "warning_temp_time": 0})
+        .to_string()
+    };
+    for count in [|count| Value::from(count), |count: u64| Value::from(count.to_string())] {
+        let HealthReading::Health(found) = of_nvme_cli(&printed(count), "/dev/nvme0n1") else { panic!("it is a log") };
+        assert_eq!((found.temperature, found.wear_percent, found.spare_percent), (Some(50), Some(3.0), Some(100)));
+        assert_eq!(found.host_written, Some(Bytes::new(1_024_000_000)));
+        assert_eq!((found.uncorrectable, found.error_log_entries, found.passed), (Some(0), Some(5), Some(true)));
+    }
+    for text in ["", "{}", "[1]", r#"{"temperature": 3}"#] {
+        assert!(matches!(of_nvme_cli(text, "/dev/nvme0n1"), HealthReading::Missing(_)), "{text}");
+    }
+}
+
+#[test]
+fn an_nvme_drive_is_asked_by_the_program_that_is_there() {
+    use crate::tools::fakes::{asked, fake};
+    let device = crate::DeviceInfo {
+        name: "nvme0n1".to_owned(),
+        transport: Some("NVMe".to_owned()),
+        ..crate::DeviceInfo::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let read = || smartctl::read(&device, &crate::Tools::within(folder.path()));
+    assert!(matches!(read(), HealthReading::Missing(why) if why.contains("`smartctl` is not installed")));
+    fake(folder.path(), "nvme", r#"echo '{"critical_warning": 4, "temperature": 323}'"#);
+    assert_eq!(read().health().map(|health| health.passed), Some(Some(false)));
+    fake(folder.path(), "nvme", "echo 'Permission denied' >&2; exit 1");
+    assert!(matches!(read(), HealthReading::Missing(why) if why.contains("Permission denied")));
+    fake(folder.path(), "smartctl", &format!("echo '{}'", nvme(2_000, 3, 0, 100)));
+    assert_eq!(read().health().and_then(|health| health.wear_percent), Some(3.0));
+    assert_eq!(asked(folder.path()).last().unwrap(), "smartctl --json -x /dev/nvme0n1");
+}
