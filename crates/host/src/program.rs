@@ -47,8 +47,18 @@ pub fn at(path: &Path) -> Command {
 
 /// Programs that are started outside the fence of a run, for they make devices, load modules, command drives or install a
 /// system. Each gets words of types that cannot name anything else: docs/safety.md lists them.
-const FREE: [&str; 10] =
-    ["losetup", "partx", "modprobe", "nvme", "hdparm", "sg_sanitize", "sg_opcodes", "mmdebstrap", "apt-get", "blkdiscard"];
+const FREE: [&str; 10] = [
+    "losetup",
+    "partx",
+    "modprobe",
+    "nvme",
+    "hdparm",
+    "sg_sanitize",
+    "sg_opcodes",
+    "mmdebstrap",
+    "apt-get",
+    "blkdiscard",
+];
 
 /// Starts a program. Where a run is fenced it may write to what the run may, but for those that make devices and the like.
 ///

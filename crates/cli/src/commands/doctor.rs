@@ -36,7 +36,7 @@ pub struct Arguments {
 
 /// Examines this machine and the current directory, and prints what was found on standard output.
 ///
-/// What is missing is an answer, not an error: only output that cannot be written fails.
+/// `none` marks what this machine cannot have, which is no fault. What is missing is an answer, not an error: only output that cannot be written fails.
 pub fn run(arguments: Arguments, color: bool) -> ExitCode {
     let checks = examine(Path::new("."));
     let document = match arguments.format {
@@ -83,6 +83,7 @@ fn lines(check: &Check, paint: Paint) -> String {
             (paint.red("missing"), detail, Some(remedy))
         }
         Status::Missing { detail, remedy } => (paint.yellow("missing"), detail, Some(remedy)),
+        Status::Unavailable { detail } => ("none   ".to_owned(), detail, None),
     };
     let words = wrap(&format!("{}: {detail}", check.ability), LINE - WORDS);
     let words = words.join(&format!("\n{:WORDS$}", ""));

@@ -35,7 +35,9 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, open: impl FnOnce() -> Result<Store, Failure>) -> Result<(), Failure> {
     let (record, tested) = match (arguments.subject.parse::<Which>(), arguments.self_test) {
         (Ok(_), Some(_)) => {
-            return Err(Failure::usage("a run cannot test itself; name the drive: assay health DEVICE --self-test short"));
+            return Err(Failure::usage(
+                "a run cannot test itself; name the drive: assay health DEVICE --self-test short",
+            ));
         }
         (Ok(which), None) => {
             let store = open()?;

@@ -79,7 +79,9 @@ pub(super) fn erase(eraser: &Eraser) -> Result<String, EraseError> {
     let set = eraser.run(METHOD, "hdparm", &with("--security-set-pass"), MOMENT)?.last_words();
     let enabled = is_enabled(eraser, &path);
     if enabled == Ok(false) {
-        return Err(eraser.refused(METHOD, format!("the drive did not take the password for the erase; hdparm said: {set}")));
+        return Err(
+            eraser.refused(METHOD, format!("the drive did not take the password for the erase; hdparm said: {set}"))
+        );
     }
     let erase = |_| eraser.run(METHOD, "hdparm", &with("--security-erase"), limit);
     let erased = enabled.and_then(erase).and_then(|_| check(eraser));

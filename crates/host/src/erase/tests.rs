@@ -26,7 +26,11 @@ fn hdparm(folder: &Path, state: String, instead: &str) {
     fs::write(folder.join("enabled"), security("", "", NOT, NOT)).unwrap();
     fs::write(folder.join("clear"), security("", NOT, NOT, NOT)).unwrap();
     let cases = "-I*) cat state;; *set-pass*) cp enabled state;; *security-erase*|*disable*) cp clear state;;";
-    fake(folder, "hdparm", &format!("PATH=/usr/bin:/bin\ncd {}\ncase \"$*\" in {instead} {cases} esac", folder.display()));
+    fake(
+        folder,
+        "hdparm",
+        &format!("PATH=/usr/bin:/bin\ncd {}\ncase \"$*\" in {instead} {cases} esac", folder.display()),
+    );
 }
 
 fn eraser<'a>(device: &'a DeviceInfo, folder: &Path) -> Eraser<'a> {

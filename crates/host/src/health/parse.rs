@@ -277,7 +277,8 @@ pub fn of_nvme_cli(text: &str, device: &str) -> HealthReading {
             name => Some((NAMES.iter().find(|(own, _)| *own == name).map_or(name, |(_, known)| known), value)),
         }
     });
-    let log: Value = entries.map(|(name, value)| (name.to_owned(), value.into())).collect::<serde_json::Map<_, _>>().into();
+    let log: Value =
+        entries.map(|(name, value)| (name.to_owned(), value.into())).collect::<serde_json::Map<_, _>>().into();
     let mut health = Health { source: format!("nvme-cli on {device}"), ..Health::default() };
     nvme(&log, &mut health);
     health.passed = health.critical_warning.map(|warning| warning == 0);

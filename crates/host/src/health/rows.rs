@@ -36,11 +36,7 @@ const FIGURES: [(&str, &str, Figure); 12] = [
     ("Reallocated", "reallocated", Figure::Count(|health| health.reallocated.map(i128::from), "")),
     ("Pending", "pending", Figure::Count(|health| health.pending.map(i128::from), "")),
     ("Uncorrectable", "uncorrectable", Figure::Count(|health| health.uncorrectable.map(i128::from), "")),
-    (
-        "Error log entries",
-        "error_log_entries",
-        Figure::Count(|health| health.error_log_entries.map(i128::from), ""),
-    ),
+    ("Error log entries", "error_log_entries", Figure::Count(|health| health.error_log_entries.map(i128::from), "")),
     ("Available spare", "spare_percent", Figure::Count(|health| health.spare_percent.map(i128::from), " %")),
     ("Temperature", "temperature_celsius", Figure::Count(|health| health.temperature.map(i128::from), " °C")),
     ("Power-on time", "power_on_hours", Figure::Count(|health| health.power_on_hours.map(i128::from), " h")),

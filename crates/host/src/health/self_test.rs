@@ -227,7 +227,11 @@ impl Asked {
             Some("SCSI") => Ok(Box::new(scsi::Drive(self))),
             _ => {
                 let messages = document.pointer("/smartctl/messages/0/string").and_then(serde_json::Value::as_str);
-                Err(self.refused("smartctl", &["-c", &self.path], messages.unwrap_or("nothing of the drive").to_owned()))
+                Err(self.refused(
+                    "smartctl",
+                    &["-c", &self.path],
+                    messages.unwrap_or("nothing of the drive").to_owned(),
+                ))
             }
         }
     }

@@ -39,12 +39,22 @@ pub enum Status {
         /// The command that installs or enables it, or what to do where no command can.
         remedy: String,
     },
+    /// It is not, and nothing done to this machine as it is would bring it: no fault.
+    Unavailable {
+        /// What was found instead, what would have it, and what does without.
+        detail: String,
+    },
 }
 
 impl Status {
     /// It is there, as this says.
     pub fn ready(detail: impl Into<String>) -> Self {
         Self::Ready { detail: detail.into() }
+    }
+
+    /// It cannot be had here, as this says.
+    pub fn unavailable(detail: impl Into<String>) -> Self {
+        Self::Unavailable { detail: detail.into() }
     }
 
     /// It is not there, as this says, and what to do about it.

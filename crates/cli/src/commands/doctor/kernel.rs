@@ -150,18 +150,24 @@ fn governor(machine: &Machine) -> Status {
         Some(other) => {
             let adrift = governors.iter().filter(|governor| *governor != "performance").count();
             let detail = format!("{other} on {adrift} of {} processors", governors.len());
-            Status::missing(detail, machine.as_root("cpupower frequency-set -g performance"))
+            let offered = machine.read("sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors");
+            if offered.is_some_and(|offered| !offered.split_whitespace().any(|name| name == "performance")) {
+                return Status::unavailable(format!("{detail}; the driver offers no `performance`"));
+            }
+            // What cpupower does too, whose package is called otherwise by every distribution.
+            let write = machine.as_root("tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor");
+            Status::missing(detail, format!("echo performance | {write}"))
         }
     }
 }
 
 fn loop_device(machine: &Machine) -> Status {
-    let packages = Packages { debian: "mount", ..Packages::same("util-linux") };
-    device(machine, "dev/loop-control", "loop", "losetup", packages)
+    let packages = Packages { debian: "mount", ubuntu: "mount", ..Packages::same("util-linux") };
+    device(machine, ["dev/loop-control", "loop", "CONFIG_BLK_DEV_LOOP"], "losetup", packages)
 }
 
 fn fuse(machine: &Machine) -> Status {
-    device(machine, "dev/fuse", "fuse", "fusermount3", Packages::same("fuse3"))
+    device(machine, ["dev/fuse", "fuse", "CONFIG_FUSE_FS"], "fusermount3", Packages::same("fuse3"))
 }
 
 /// The driver's control device; where it is not there, whether the kernel has a module for it.
@@ -169,26 +175,28 @@ fn fuse(machine: &Machine) -> Status {
 /// Source: Linux, Documentation/block/ublk.rst; the driver came with Linux 6.0, what `assay attach` needs of it with
 /// 6.5.
 fn ublk(machine: &Machine) -> Status {
-    judge_ublk(machine, &rustix::system::uname().release().to_string_lossy())
-}
-
-fn judge_ublk(machine: &Machine, release: &str) -> Status {
-    const ELSE: &str = "run Linux 6.5 or newer with CONFIG_BLK_DEV_UBLK, or attach without --ublk";
+    const ELSE: &str = "Linux 6.5 or newer with CONFIG_BLK_DEV_UBLK has it; `assay attach` works without --ublk";
+    let release = &machine.release;
     let mut numbers = release.split(|letter: char| !letter.is_ascii_digit()).map(str::parse);
     let version = [numbers.next(), numbers.next()].map(|number| number.and_then(Result::ok).unwrap_or(0_u32));
-    let folder = format!("lib/modules/{release}/kernel/drivers/block");
-    match (machine.has("dev/ublk-control"), machine.list(&folder, "ublk_drv").is_empty()) {
-        _ if version < [6, 5] => Status::missing(format!("Linux {release} is too old"), ELSE),
+    match (machine.has("dev/ublk-control"), machine.has_module("ublk_drv")) {
+        _ if version < [6, 5] => Status::unavailable(format!("Linux {release} is too old; {ELSE}")),
         (true, _) => Status::ready("/dev/ublk-control"),
-        (false, true) => Status::missing(format!("no /dev/ublk-control, and no module for Linux {release}"), ELSE),
-        (false, false) => Status::missing("no /dev/ublk-control", machine.as_root("modprobe ublk_drv")),
+        (false, false) => {
+            Status::unavailable(format!("no /dev/ublk-control, and no module for Linux {release}; {ELSE}"))
+        }
+        (false, true) => Status::missing("no /dev/ublk-control", machine.load("ublk_drv")),
     }
 }
 
 /// A kernel module's control device with the program that goes with it.
-fn device(machine: &Machine, path: &str, module: &str, program: &str, packages: Packages) -> Status {
+fn device(machine: &Machine, [path, module, option]: [&str; 3], program: &str, packages: Packages) -> Status {
     match (machine.has(path), machine.program(program)) {
-        (false, _) => Status::missing(format!("no /{path}"), machine.as_root(&format!("modprobe {module}"))),
+        (false, _) if machine.has_module(module) => Status::missing(format!("no /{path}"), machine.load(module)),
+        (false, _) => Status::unavailable(format!(
+            "no /{path}, and no module {module} for Linux {}; a kernel with {option} has it; in a container: --device /{path}",
+            machine.release
+        )),
         (true, None) => Status::missing(format!("no {program} found"), machine.install(packages)),
         (true, Some(found)) => Status::ready(format!("/{path}, {}", found.display())),
     }
@@ -234,30 +242,49 @@ mod tests {
             governor(&machine)
         };
         assert_eq!(governor_of("performance\n"), Status::ready("performance"));
-        let remedy = "sudo cpupower frequency-set -g performance";
+        let remedy = "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
         assert_eq!(governor_of("powersave\n"), Status::missing("powersave on 1 of 2 processors", remedy));
+        let folder = "sys/devices/system/cpu/cpu0/cpufreq";
+        let (own, offered) = (format!("{folder}/scaling_governor"), format!("{folder}/scaling_available_governors"));
+        let (_root, machine) = machine_with(&[(&own, "schedutil"), (&offered, "schedutil powersave")]);
+        assert!(
+            matches!(governor(&machine), Status::Unavailable { detail } if detail.contains("offers no `performance`"))
+        );
+    }
+
+    /// A machine with this kernel that has modules of these names, and with these files.
+    fn with_modules(release: &str, modules: &[&str], files: &[(&str, &str)]) -> (tempfile::TempDir, Machine) {
+        let index: String = modules.iter().map(|name| format!("kernel/drivers/{name}.ko.xz:\n")).collect();
+        let path = format!("lib/modules/{release}/modules.dep");
+        let all = [files, &[(path.as_str(), index.as_str()), ("bin/modprobe", "")]].concat();
+        let (root, machine) = machine_with(&all);
+        (root, Machine { release: release.to_owned(), ..machine })
     }
 
     #[test]
     fn a_driver_is_loaded_where_the_kernel_has_it() {
-        let of = |release: &str, file: &str| judge_ublk(&machine_with(&[(file, "")]).1, release);
-        let module = "lib/modules/6.12.1-cloud/kernel/drivers/block/ublk_drv.ko.xz";
-        assert_eq!(of("6.12.1-cloud", module), Status::missing("no /dev/ublk-control", "sudo modprobe ublk_drv"));
-        assert_eq!(of("6.5", "dev/ublk-control"), Status::ready("/dev/ublk-control"));
-        for (release, file, detail) in
-            [("6.1.0-56-amd64", "dev/ublk-control", "too old"), ("6.18.4", module, "no module")]
-        {
-            let Status::Missing { detail: found, remedy } = of(release, file) else { panic!("{release} has none") };
-            assert!(found.contains(detail) && remedy.contains("Linux 6.5"), "{release}: {found}; {remedy}");
+        let of = |release, modules: &[&str], files: &[(&str, &str)]| ublk(&with_modules(release, modules, files).1);
+        let load = Status::missing("no /dev/ublk-control", "sudo modprobe ublk_drv");
+        assert_eq!(of("6.12.1-cloud", &["ublk_drv"], &[]), load);
+        let device = ("dev/ublk-control", "");
+        assert_eq!(of("6.5", &[], &[device]), Status::ready("/dev/ublk-control"));
+        for (release, files, words) in [("6.1.0-56-amd64", &[device][..], "too old"), ("6.18.4", &[], "no module")] {
+            let Status::Unavailable { detail } = of(release, &[], files) else { panic!("{release} has none") };
+            assert!(detail.contains(words) && detail.contains("Linux 6.5"), "{release}: {detail}");
         }
     }
 
     #[test]
     fn a_device_needs_its_module_first_and_its_program_second() {
-        let of = |files: &[(&str, &str)]| loop_device(&machine_with(files).1);
-        let debian = ("etc/os-release", "ID=debian");
-        assert_eq!(of(&[debian]), Status::missing("no /dev/loop-control", "sudo modprobe loop"));
-        let module = ("dev/loop-control", "");
-        assert_eq!(of(&[debian, module]), Status::missing("no losetup found", "sudo apt-get install mount"));
+        let of = |modules: &[&str], files: &[(&str, &str)]| loop_device(&with_modules("6.1", modules, files).1);
+        let (debian, lists) = (("etc/os-release", "ID=debian"), ("var/lib/apt/lists/a_Packages", ""));
+        assert_eq!(of(&["loop"], &[debian]), Status::missing("no /dev/loop-control", "sudo modprobe loop"));
+        let device = ("dev/loop-control", "");
+        assert_eq!(
+            of(&[], &[debian, lists, device]),
+            Status::missing("no losetup found", "sudo apt-get install mount")
+        );
+        let Status::Unavailable { detail } = of(&[], &[debian]) else { panic!("no module, no device") };
+        assert!(detail.contains("no module loop for Linux 6.1") && detail.contains("CONFIG_BLK_DEV_LOOP"), "{detail}");
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Machine {
     distribution: Option<Distribution>,
     /// What its kernel tells.
     pub kernel: host::Machine,
+    /// The release of its kernel: `6.1.0-56-amd64`.
+    pub release: String,
     /// Whether the examiner is the superuser.
     pub is_root: bool,
 }
@@ -25,14 +27,15 @@ impl Machine {
     pub fn here() -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let search = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
-        Self::at(PathBuf::from("/"), search, rustix::process::geteuid().is_root())
+        let release = rustix::system::uname().release().to_string_lossy().into_owned();
+        Self::at(PathBuf::from("/"), search, rustix::process::geteuid().is_root(), &release)
     }
 
     /// A machine whose files lie under `root`. Folders that an ordinary user's `PATH` often lacks are
     /// searched after those of `search`: the administrator's, and those of Debian's PostgreSQL.
-    pub fn at(root: PathBuf, search: Vec<PathBuf>, is_root: bool) -> Self {
+    pub fn at(root: PathBuf, search: Vec<PathBuf>, is_root: bool, release: &str) -> Self {
         let kernel = host::Machine::at(&root);
-        let mut machine = Self { root, search, distribution: None, kernel, is_root };
+        let mut machine = Self { root, search, distribution: None, kernel, release: release.to_owned(), is_root };
         let administrator = ["usr/local/sbin", "usr/sbin", "sbin"].map(|folder| machine.root.join(folder));
         machine.search.extend(administrator);
         let databases = machine.list("usr/lib/postgresql", "");
@@ -77,12 +80,48 @@ impl Machine {
         if self.is_root { command.to_owned() } else { format!("sudo {command}") }
     }
 
-    /// The command that installs one of `packages`.
+    /// Whether the processors are those of a virtual machine.
+    ///
+    /// Source: Linux, arch/x86/include/asm/cpufeatures.h: the flag `hypervisor` is set where the processor says that it runs on one.
+    pub fn is_virtual(&self) -> bool {
+        let processors = self.read("proc/cpuinfo").unwrap_or_default();
+        processors
+            .lines()
+            .any(|line| line.starts_with("flags") && line.split_whitespace().any(|flag| flag == "hypervisor"))
+    }
+
+    /// Whether `modprobe` would find a module of this name for the kernel that runs.
+    ///
+    /// Source: modules.dep(5); `-` and `_` are the same in names of modules, modprobe(8).
+    pub fn has_module(&self, name: &str) -> bool {
+        let index = self.read(format!("lib/modules/{}/modules.dep", self.release)).unwrap_or_default();
+        let files = index.lines().filter_map(|line| line.split_once(':')?.0.rsplit('/').next());
+        files.filter_map(|file| file.split_once(".ko")).any(|(module, _)| module.replace('-', "_") == name)
+    }
+
+    /// The command that loads a module of the kernel's, after what brings the program for it where that is not there.
+    pub fn load(&self, module: &str) -> String {
+        let load = self.as_root(&format!("modprobe {module}"));
+        match (self.program("modprobe"), self.distribution) {
+            (None, Some(_)) => format!("{} && {load}", self.install(Packages::same("kmod"))),
+            _ => load,
+        }
+    }
+
+    /// The command that installs one of `packages`, after the lists of what there is where a fresh system has none.
     pub fn install(&self, packages: Packages) -> String {
         match self.distribution {
+            Some(distribution @ (Distribution::Debian | Distribution::Ubuntu)) if !self.has_lists() => {
+                format!("{} && {}", self.as_root("apt-get update"), self.as_root(&distribution.install(packages)))
+            }
             Some(distribution) => self.as_root(&distribution.install(packages)),
             None => format!("install {} with this system's package manager", packages.debian),
         }
+    }
+
+    /// Whether apt knows any package.
+    fn has_lists(&self) -> bool {
+        self.list("var/lib/apt/lists", "").iter().any(|path| path.to_string_lossy().contains("_Packages"))
     }
 }
 
@@ -90,6 +129,7 @@ impl Machine {
 #[derive(Clone, Copy)]
 pub(super) struct Packages {
     pub debian: &'static str,
+    pub ubuntu: &'static str,
     pub fedora: &'static str,
     pub arch: &'static str,
     pub suse: &'static str,
@@ -98,7 +138,7 @@ pub(super) struct Packages {
 impl Packages {
     /// The same name everywhere.
     pub const fn same(name: &'static str) -> Self {
-        Self { debian: name, fedora: name, arch: name, suse: name }
+        Self { debian: name, ubuntu: name, fedora: name, arch: name, suse: name }
     }
 }
 
@@ -106,6 +146,7 @@ impl Packages {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Distribution {
     Debian,
+    Ubuntu,
     Fedora,
     Arch,
     Suse,
@@ -122,7 +163,8 @@ impl Distribution {
         };
         let names = [value("ID"), value("ID_LIKE")].into_iter().flatten().flat_map(str::split_whitespace);
         names.into_iter().find_map(|name| match name {
-            "debian" | "ubuntu" => Some(Self::Debian),
+            "debian" => Some(Self::Debian),
+            "ubuntu" => Some(Self::Ubuntu),
             "fedora" | "rhel" | "centos" => Some(Self::Fedora),
             "arch" => Some(Self::Arch),
             name if name == "suse" || name.starts_with("opensuse") || name.starts_with("sle") => Some(Self::Suse),
@@ -133,6 +175,7 @@ impl Distribution {
     fn install(self, packages: Packages) -> String {
         match self {
             Self::Debian => format!("apt-get install {}", packages.debian),
+            Self::Ubuntu => format!("apt-get install {}", packages.ubuntu),
             Self::Fedora => format!("dnf install {}", packages.fedora),
             Self::Arch => format!("pacman -S {}", packages.arch),
             Self::Suse => format!("zypper install {}", packages.suse),
@@ -156,7 +199,7 @@ pub(super) mod tests {
             }
         }
         let search = vec![root.path().join("bin")];
-        let machine = Machine::at(root.path().to_owned(), search, false);
+        let machine = Machine::at(root.path().to_owned(), search, false, "6.12.1-test");
         (root, machine)
     }
 
@@ -176,10 +219,12 @@ pub(super) mod tests {
 
     #[test]
     fn each_distribution_installs_in_its_own_words() {
-        let packages = Packages { debian: "d", fedora: "f", arch: "a", suse: "s" };
+        let packages = Packages { debian: "d", ubuntu: "u", fedora: "f", arch: "a", suse: "s" };
+        let lists = ("var/lib/apt/lists/deb.debian.org_debian_dists_trixie_main_binary-amd64_Packages.lz4", "");
         let table = [
             ("ID=debian\nVERSION_ID=\"12\"", "sudo apt-get install d"),
-            ("ID=linuxmint\nID_LIKE=\"ubuntu debian\"", "sudo apt-get install d"),
+            ("ID=ubuntu\nID_LIKE=debian", "sudo apt-get install u"),
+            ("ID=linuxmint\nID_LIKE=\"ubuntu debian\"", "sudo apt-get install u"),
             ("NAME=Fedora\nID=fedora", "sudo dnf install f"),
             ("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"", "sudo dnf install f"),
             ("ID=arch", "sudo pacman -S a"),
@@ -187,9 +232,25 @@ pub(super) mod tests {
             ("ID=plan9", "install d with this system's package manager"),
         ];
         for (os_release, command) in table {
-            let (_root, machine) = machine_with(&[("etc/os-release", os_release)]);
+            let (_root, machine) = machine_with(&[("etc/os-release", os_release), lists]);
             assert_eq!(machine.install(packages), command, "{os_release}");
         }
+        let (_root, fresh) = machine_with(&[("etc/os-release", "ID=debian")]);
+        assert_eq!(fresh.install(packages), "sudo apt-get update && sudo apt-get install d");
+    }
+
+    #[test]
+    fn a_module_is_one_that_modprobe_finds() {
+        let index = "kernel/drivers/block/loop.ko.xz:\nkernel/fs/fuse/fuse.ko:\nkernel/drivers/powercap/intel-rapl-msr.ko.zst: \
+                     kernel/drivers/powercap/intel_rapl_common.ko.zst\n";
+        let files = [("lib/modules/6.12.1-test/modules.dep", index), ("etc/os-release", "ID=fedora")];
+        let (_root, machine) = machine_with(&files);
+        let found = ["loop", "fuse", "intel_rapl_msr", "intel_rapl_common", "oop"].map(|name| machine.has_module(name));
+        assert_eq!(found, [true, true, true, false, false], "what is only needed by another has a line of its own");
+        assert_eq!(machine.load("loop"), "sudo dnf install kmod && sudo modprobe loop");
+        let (_root, machine) = machine_with(&[files[0], files[1], ("bin/modprobe", "")]);
+        assert_eq!(machine.load("loop"), "sudo modprobe loop");
+        assert!(!machine_with(&[]).1.has_module("loop"));
     }
 
     #[test]

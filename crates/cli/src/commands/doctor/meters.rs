@@ -25,16 +25,22 @@ pub(super) fn checks(machine: &Machine) -> Vec<Check> {
     ]
 }
 
+/// The kernel's module for the processors' energy counters, of AMD as of Intel.
+const RAPL: &str = "intel_rapl_msr";
+
 /// The processors' own energy counters, which the kernel lets only the superuser read.
 fn processor_meter(machine: &Machine) -> Status {
     let Sensors { counters, hidden, .. } = machine.sensors();
     if !counters.is_empty() {
         Status::ready(format!("{} (--power rapl)", counters.join(", ")))
-    } else if hidden == 0 {
-        let remedy = machine.as_root("modprobe intel_rapl_msr");
-        Status::missing("no counter found; virtual machines have none", remedy)
-    } else {
+    } else if hidden > 0 {
         Status::missing("only root may read the counters", "put sudo before the command")
+    } else if machine.is_virtual() {
+        Status::unavailable("no counter found; virtual machines have none")
+    } else if machine.has_module(RAPL) && !machine.has(&format!("sys/module/{RAPL}")) {
+        Status::missing("no counter found", machine.load(RAPL))
+    } else {
+        Status::unavailable(format!("no counter found; Intel's since 2011 and AMD's since 2017 have one, by {RAPL}"))
     }
 }
 
@@ -42,7 +48,7 @@ fn processor_meter(machine: &Machine) -> Status {
 fn sensor(machine: &Machine) -> Status {
     let Sensors { chips, .. } = machine.sensors();
     if chips.is_empty() {
-        Status::missing("no sensor found", "attach one that Linux has a driver for, such as an INA226")
+        Status::unavailable("no sensor found; one that Linux has a driver for can be attached, such as an INA226")
     } else {
         Status::ready(format!("{} (--power hwmon)", chips.join(", ")))
     }
@@ -53,7 +59,7 @@ fn battery(machine: &Machine) -> Status {
     let Sensors { batteries, .. } = machine.sensors();
     let names = batteries.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
     if batteries.is_empty() {
-        Status::missing("no battery found", "use another meter")
+        Status::unavailable("no battery found")
     } else if batteries.iter().any(|(_, discharges)| *discharges) {
         Status::ready(format!("{names} (--power battery)"))
     } else {
@@ -72,9 +78,8 @@ fn instrument(machine: &Machine) -> Status {
         Some(first) => {
             Status::ready(format!("a meter may be at {} (--power \"scpi:{first}?volts=5\")", lines.join(", ")))
         }
-        None => Status::missing(
-            "no serial line found",
-            "connect a meter by a serial line, or by the network: --power \"scpi://HOST:PORT?volts=5\"",
+        None => Status::unavailable(
+            "no serial line found; a meter on the network needs none: --power \"scpi://HOST:PORT?volts=5\"",
         ),
     }
 }
@@ -91,15 +96,23 @@ mod tests {
         assert_eq!(processor_meter(&machine_with(&[name, energy]).1), Status::ready("package-0 (--power rapl)"));
         let hidden = processor_meter(&machine_with(&[name]).1);
         assert!(matches!(&hidden, Status::Missing { detail, .. } if detail.contains("only root")), "{hidden:?}");
-        let absent = processor_meter(&machine_with(&[]).1);
-        assert!(matches!(&absent, Status::Missing { remedy, .. } if remedy.contains("modprobe")), "{absent:?}");
+        let index = ("lib/modules/6.12.1-test/modules.dep", "kernel/drivers/powercap/intel_rapl_msr.ko.xz:\n");
+        let modprobe = ("bin/modprobe", "");
+        let found = |files: &[(&str, &str)]| processor_meter(&machine_with(files).1);
+        let load = Status::missing("no counter found", "sudo modprobe intel_rapl_msr");
+        assert_eq!(found(&[index, modprobe]), load);
+        let guest = ("proc/cpuinfo", "flags\t\t: fpu vme hypervisor lahf_lm\n");
+        for files in [&[][..], &[index, modprobe, guest], &[index, modprobe, ("sys/module/intel_rapl_msr/refcnt", "0")]]
+        {
+            assert!(matches!(found(files), Status::Unavailable { .. }), "{:?}", found(files));
+        }
     }
 
     #[test]
     fn a_sensor_counts_only_if_it_measures_power() {
         let warmth = [("sys/class/hwmon/hwmon0/name", "k10temp"), ("sys/class/hwmon/hwmon0/temp1_input", "41000")];
         let power = [("sys/class/hwmon/hwmon1/name", "ina226\n"), ("sys/class/hwmon/hwmon1/power1_input", "2500000")];
-        assert!(matches!(sensor(&machine_with(&warmth).1), Status::Missing { .. }));
+        assert!(matches!(sensor(&machine_with(&warmth).1), Status::Unavailable { .. }));
         assert_eq!(sensor(&machine_with(&[warmth, power].concat()).1), Status::ready("ina226 (--power hwmon)"));
     }
 
@@ -111,7 +124,7 @@ mod tests {
             ("sys/class/power_supply/hid/status", "Discharging"),
         ];
         assert!(
-            matches!(battery(&machine_with(&mouse).1), Status::Missing { detail, .. } if detail.contains("no battery"))
+            matches!(battery(&machine_with(&mouse).1), Status::Unavailable { detail } if detail.contains("no battery"))
         );
         let own = ("sys/class/power_supply/BAT0/type", "Battery");
         let with = |status| battery(&machine_with(&[own, ("sys/class/power_supply/BAT0/status", status)]).1);
@@ -124,6 +137,6 @@ mod tests {
         let found = instrument(&machine_with(&[("dev/ttyUSB0", ""), ("dev/ttyACM1", "")]).1);
         let words = "a meter may be at /dev/ttyUSB0, /dev/ttyACM1 (--power \"scpi:/dev/ttyUSB0?volts=5\")";
         assert_eq!(found, Status::ready(words));
-        assert!(matches!(instrument(&machine_with(&[]).1), Status::Missing { .. }));
+        assert!(matches!(instrument(&machine_with(&[]).1), Status::Unavailable { .. }));
     }
 }

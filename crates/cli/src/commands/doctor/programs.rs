@@ -13,8 +13,8 @@ struct Program {
     packages: Packages,
 }
 
-/// Package names: packages.debian.org, packages.fedoraproject.org, archlinux.org/packages, software.opensuse.org.
-const PROGRAMS: [Program; 13] = [
+/// Package names: packages.debian.org, packages.ubuntu.com, packages.fedoraproject.org, archlinux.org/packages, software.opensuse.org.
+const PROGRAMS: [Program; 14] = [
     Program {
         name: "blkid",
         ability: "identify file systems on a drive",
@@ -42,6 +42,13 @@ const PROGRAMS: [Program; 13] = [
         purpose: Purpose::DriveFacts,
         commands: &[&["hdparm"]],
         packages: Packages::same("hdparm"),
+    },
+    Program {
+        name: "sg3_utils",
+        ability: "erase a SCSI drive",
+        purpose: Purpose::DriveFacts,
+        commands: &[&["sg_sanitize"], &["sg_opcodes"]],
+        packages: Packages { debian: "sg3-utils", ubuntu: "sg3-utils", ..Packages::same("sg3_utils") },
     },
     Program {
         name: "partx",
@@ -108,7 +115,7 @@ const PROGRAMS: [Program; 13] = [
         ability: "test the report in a browser",
         purpose: Purpose::SelfChecks,
         commands: &[&["chromium", "chromium-browser", "google-chrome"]],
-        packages: Packages::same("chromium"),
+        packages: Packages { ubuntu: "chromium-browser", ..Packages::same("chromium") },
     },
 ];
 

@@ -6,7 +6,8 @@ use crate::support::{Place, skip};
 
 use super::{Step, does, fails, refuses, take};
 
-/// What the machine has for that: QEMU's monitor as its second serial port, and a drive that cannot read sector 20000.
+/// What the machine has for that: QEMU's monitor as its second serial port, a drive that cannot read sector 20000, and one
+/// whose namespace can be detached, for which QEMU wants a subsystem.
 pub fn machine(place: &Place) -> Vec<String> {
     let [monitor, image] = ["monitor", "bad"].map(|name| place.path(name).display().to_string());
     File::create(&image).unwrap().set_len(64 << 20).unwrap();
@@ -22,17 +23,23 @@ pub fn machine(place: &Place) -> Vec<String> {
             ),
         ),
         ("-device", "nvme,id=bad,serial=assay-bad,drive=bad".to_owned()),
+        ("-blockdev", "driver=null-co,node-name=detached,size=67108864,read-zeroes=on".to_owned()),
+        ("-device", "nvme-subsys,id=subsystem".to_owned()),
+        ("-device", "nvme,id=managed,serial=assay-managed,subsys=subsystem".to_owned()),
+        ("-device", "nvme-ns,drive=detached,bus=managed,nsid=1,shared=off".to_owned()),
     ];
     options.into_iter().flat_map(|(option, value)| [option.to_owned(), value]).collect()
 }
 
 /// Words of the steps' shell: what the monitor is told, and waiting until what runs in the background has begun with something.
+/// Before `stty` the line echoes the monitor's prompt back to it, which then stands before the first command, so a line of its
+/// own ends that.
 pub const SHELL: &str = "stty -F /dev/ttyS1 raw -echo\n\
-     monitor() { echo \"$1\" >/dev/ttyS1; }\n\
+     monitor() { printf '\\n%s\\n' \"$1\" >/dev/ttyS1; }\n\
      begins() { while kill -0 $! && ! grep -qs \"$1\" out; do sleep 0.2; done; sleep 1; }\n\
      ends() { wait $!; code=$?; cat out; rm out; }";
 
-const FAULTS: [Step; 12] = [
+const FAULTS: [Step; 14] = [
     fails(
         "a drive that is pulled out ends the review, which keeps what it has",
         "printf 'name = \"p\"\\ntitle = \"p\"\\nrepeats = 1\\n[[step]]\\nname = \"short\"\\nrw = \"randread\"\\nnumber_ios = 9\\n\
@@ -104,6 +111,20 @@ const FAULTS: [Step; 12] = [
          assay run /dev/nvme2n1 --rw=randwrite --bs=4k --iodepth=4 --size=8m --runtime=600 --time_based --on-error=count >out 2>&1 &\n\
          begins Running; monitor 'device_del bad'; ends; exit $code",
         &["/dev/vda is gone", "/dev/nvme2n1 is gone", "write of 4 KiB"],
+    ),
+    fails(
+        "so are controllers whose namespaces are devices of their own, under commands too",
+        "assay run /dev/nvme1n1 --rw=randwrite --bs=64k --iodepth=64 --runtime=600 --time_based >out 2>&1 &\n\
+         begins Running; monitor 'device_del one'; ends\n\
+         assay run /dev/ng0n1 --hipri --rw=randread --bs=4k --iodepth=16 --runtime=600 --time_based >out 2>&1 &\n\
+         begins Running; monitor 'device_del many'; ends; exit $code",
+        &["/dev/nvme1n1 is gone", "/dev/ng0n1 is gone"],
+    ),
+    fails(
+        "so is a namespace that is detached from a controller that stays",
+        "assay run /dev/nvme3n1 --rw=randread --bs=4k --iodepth=4 --runtime=600 --time_based >out 2>&1 &\n\
+         begins Running; nvme detach-ns /dev/nvme3 -n 1 -c 0; ends; ls /dev/nvme3; exit $code",
+        &["/dev/nvme3n1 is gone", "/dev/nvme3"],
     ),
 ];
 

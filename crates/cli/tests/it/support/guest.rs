@@ -64,9 +64,11 @@ impl Guest {
         Some(Self { folder: path, modules })
     }
 
-    /// A file beside the kernel.
-    pub fn file(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
+    /// The programs and libraries beside the kernel.
+    pub fn programs(&self) -> Vec<PathBuf> {
+        let files = fs::read_dir(&self.folder).unwrap().map(|entry| entry.unwrap().path());
+        let is_other = |path: &PathBuf| ["vmlinuz", "busybox", "order"].iter().any(|name| path.ends_with(name));
+        files.filter(|path| path.is_file() && !is_other(path)).collect()
     }
 
     /// Boots a machine as [`boot`](Self::boot), which does `prepare` and then these commands of a shell, each in a shell of
@@ -113,6 +115,12 @@ impl Guest {
             fs::copy(self.folder.join(format!("{module}.ko")), root.join(format!("{module}.ko"))).unwrap();
         }
         fs::create_dir_all(root.join("parameters")).unwrap();
+        // What is loaded on demand, where `modprobe` would look for it once its name of the kernel is known.
+        for module in fs::read_dir(self.folder.join("spare")).into_iter().flatten() {
+            fs::create_dir_all(root.join("spare")).unwrap();
+            let module = module.unwrap();
+            fs::copy(module.path(), root.join("spare").join(module.file_name())).unwrap();
+        }
         for (module, parameters) in PARAMETERS {
             fs::write(root.join("parameters").join(module), parameters).unwrap();
         }

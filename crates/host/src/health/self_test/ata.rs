@@ -38,7 +38,9 @@ impl Tested for Drive<'_> {
         let document = self.capabilities()?;
         let status = document.pointer("/ata_smart_data/self_test/status");
         let value = status.and_then(|status| status.get("value")?.as_u64());
-        let Some(value) = value else { return Err(self.0.unsupported("it does not report the status of its self-test")) };
+        let Some(value) = value else {
+            return Err(self.0.unsupported("it does not report the status of its self-test"));
+        };
         let words = status.and_then(|status| status.get("string")?.as_str()).unwrap_or_default();
         Ok(read(value, words))
     }

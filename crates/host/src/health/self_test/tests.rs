@@ -66,10 +66,14 @@ fn an_ata_drive_is_followed_to_the_end_of_its_test() {
 fn a_drive_that_cannot_or_does_already_is_not_asked() {
     let table = [
         (ata(false, 0, ""), "its SMART capabilities have none"),
-        (ata(true, 244, "in progress, 40% remaining"), "already, 60 % done; wait for its end, or end it with `smartctl -X"),
+        (
+            ata(true, 244, "in progress, 40% remaining"),
+            "already, 60 % done; wait for its end, or end it with `smartctl -X",
+        ),
         (r#"{"device":{"protocol":"ATA"}}"#.to_owned(), "`smartctl -s on` enables it"),
         (
-            r#"{"smartctl":{"messages":[{"string":"Smartctl open device: /dev/sda failed: Permission denied"}]}}"#.to_owned(),
+            r#"{"smartctl":{"messages":[{"string":"Smartctl open device: /dev/sda failed: Permission denied"}]}}"#
+                .to_owned(),
             "`smartctl -c /dev/sda` said: Smartctl open device: /dev/sda failed: Permission denied",
         ),
         ("no JSON".to_owned(), "said: no JSON"),
@@ -104,7 +108,8 @@ fn nvme(operation: u64, completion: u64, results: &[u64]) -> String {
 #[test]
 fn an_nvme_drive_is_followed_by_its_log() {
     let (before, middle) = (nvme(0, 0, &[15, 15]), nvme(1, 37, &[15, 15]));
-    for (result, outcome) in [(0, SelfTestOutcome::Passed), (4, SelfTestOutcome::Aborted), (7, SelfTestOutcome::Failed)] {
+    for (result, outcome) in [(0, SelfTestOutcome::Passed), (4, SelfTestOutcome::Aborted), (7, SelfTestOutcome::Failed)]
+    {
         let folder = tempfile::tempdir().unwrap();
         let after = nvme(0, 0, &[result, 15]);
         let cases = "id-ctrl*) echo '{\"oacs\":23}';; device-self-test*) begun;; self-test-log*) next;;";
