@@ -13,13 +13,8 @@ use crate::table::{CellValue, Row, Table};
 /// The figures that a measurement gives, by names that end with their unit.
 pub fn figures(measurement: &measurement::Measurement) -> Vec<(String, f64)> {
     let figure = |metric: Metric| {
-        let (unit, scale) = match metric.unit() {
-            "µs" => ("_ns", 1e3),
-            "MB/s" => ("_bytes", 1e6),
-            "s" => ("_s", 1.0),
-            _ => ("", 1.0),
-        };
-        Some((metric.key().replace('-', "_") + unit, metric.of(measurement)? * scale))
+        let (name, scale) = metric.base();
+        Some((name, metric.of(measurement)? * scale))
     };
     Metric::tabled().filter_map(figure).collect()
 }

@@ -6,7 +6,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
     aftermath, attach, baseline, calibrate, catalogue, compare, config, doctor, fleet, gate, health, history, import,
-    merge, push, replicate, review, run, runs, serve, shell,
+    merge, push, replicate, review, run, runs, serve, shell, sweep,
 };
 use crate::config_file::CONSENT;
 use crate::examples;
@@ -59,6 +59,8 @@ pub struct Cli {
 pub enum Command {
     /// Run a complete review and write its report
     Review(Box<review::Arguments>),
+    /// Carry out a plan's grid of settings on a simulated drive and print a table of its cells
+    Sweep(Box<sweep::Arguments>),
     /// Run one workload, with fio's option names, or a fio job file
     Run(Box<run::Arguments>),
     /// Run a fio command line as fio does: alias fio='assay fio'

@@ -19,6 +19,11 @@ pub fn of(command: &str) -> &'static [Example] {
             ("assay review --quick --live", "with a full-screen live view"),
             ("assay review --resume", "continue an interrupted review"),
         ],
+        "sweep" => &[
+            ("assay sweep queue-depth --quick", "the grid of a plan on the default drive"),
+            ("assay sweep queue-depth sim:x25-e-32 --quick --format csv", "for a spreadsheet"),
+            ("assay sweep queue-depth --quick --shard 3/4 --store 3.sqlite", "a part of the cells"),
+        ],
         "run" => &[
             ("assay run sim:x25-m --rw=randread --bs=4k --iodepth=32 --runtime=10s", "random reads"),
             ("assay run ./scratch.bin --size=1g --profile file-server --runtime=5", "an access profile"),

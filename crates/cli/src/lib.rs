@@ -43,7 +43,7 @@ use clap::{ArgMatches, FromArgMatches};
 use command_line::{Cli, Command};
 use commands::{
     aftermath, attach, baseline, calibrate, catalogue, compare, config, doctor, dry_run, fio, fleet, gate, health,
-    history, import, many, merge, next, push, replicate, review, run, runs, serve, shell,
+    history, import, many, merge, next, push, replicate, review, run, runs, serve, shell, sweep,
 };
 use exit::Exit;
 pub use failure::Failure;
@@ -108,6 +108,7 @@ pub fn main() -> ExitCode {
             (None, Ok(true)) => place(cli.store).and_then(|store| many::run(&arguments, &words, &store)),
             (None, Ok(false)) => open(cli.store).and_then(|store| review::run(&arguments, store)),
         },
+        Command::Sweep(arguments) => open(cli.store).and_then(|store| sweep::run(&arguments, store)),
         Command::Run(arguments) => match line {
             Some(line) => return fio::run(&line, &arguments, || open(cli.store)),
             None => return run::run(&arguments, || open(cli.store)),

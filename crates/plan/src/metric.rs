@@ -309,6 +309,18 @@ impl Metric {
         Self::ALL.iter().copied().find(|one| one.title() == title)
     }
 
+    /// The name of a column that has it in bytes, nanoseconds, seconds or as it is, which the name ends with: `latency_mean_ns`,
+    /// `bandwidth_bytes` (a second), `iops`; and how many of those its unit is.
+    pub fn base(self) -> (String, f64) {
+        let (unit, scale) = match self.unit() {
+            "µs" => ("_ns", 1e3),
+            "MB/s" => ("_bytes", 1e6),
+            "s" => ("_s", 1.0),
+            _ => ("", 1.0),
+        };
+        (self.key().replace('-', "_") + unit, scale)
+    }
+
     /// How many requests a repeat must have made for a percentile to be told from the maximum.
     pub const fn requests_needed(self) -> u64 {
         self.row().requests_needed

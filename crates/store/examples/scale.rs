@@ -1,5 +1,7 @@
 //! How storing and merging grow with the number of measurements: `benches/store-scale.sh` runs it.
 //!
+//! Then how merging grows with the number of shards of a run, each of ten measurements.
+//!
 //! Measurements have 2,000 latencies between 60 µs and 2 ms and a series of 10 s, five repeats a cell and 200 cells a run, each cell
 //! in a transaction of its own, as reviews keep them.
 
@@ -7,7 +9,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use assay_store::{Merged, NewRun, RunState, Store};
+use assay_store::{Merged, NewRun, RunState, Shard, Store};
 use block::{Bytes, Nanos, Op, Seed};
 use measurement::{Annotations, Clock, Measurement};
 use workload::Workload;
@@ -77,6 +79,21 @@ fn merge(from: &Path, into: &Path) -> Result<(f64, usize), Box<dyn Error>> {
     Ok((began.elapsed().as_secs_f64(), added))
 }
 
+/// Merges a store with so many shards of one run into another; how many seconds that took.
+fn merge_shards(from: &Path, into: &Path, count: u32) -> Result<f64, Box<dyn Error>> {
+    let some: Vec<(u32, Measurement)> = (0..10).map(|repeat| (repeat, measurement(repeat.into()))).collect();
+    let mut store = Store::open(from)?;
+    for number in 1..=count {
+        let id = store.begin(&NewRun { shard: Shard::new(number, count), ..run(0) })?;
+        store.record_cell(id, "read", &format!("iodepth={number}"), &some)?;
+        store.finish(id, RunState::Complete, None, 1_767_225_700_000)?;
+    }
+    drop(store);
+    let (seconds, added) = merge(from, into)?;
+    assert_eq!(added, count as usize);
+    Ok(seconds)
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
     let mut folder =
@@ -98,6 +115,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             each(merged),
             each(again)
         );
+        [from, into].iter().try_for_each(std::fs::remove_file)?;
+    }
+    println!("shards          merge s  µs each");
+    for count in [64, 256, 1024, 4096] {
+        let [from, into] = [&sources, &outputs].map(|folder| folder.join(format!("shards-{count}.sqlite")));
+        let into = into.with_extension("merged.sqlite");
+        let merged = merge_shards(&from, &into, count)?;
+        println!("{count:<15} {merged:<8.2} {:.0}", merged * 1e6 / f64::from(count));
         [from, into].iter().try_for_each(std::fs::remove_file)?;
     }
     Ok(())

@@ -29,7 +29,7 @@ pub(crate) fn get(
 ) -> Result<HashMap<RunId, Annotations>, Cause> {
     let which = if run.is_some() { "run = ?1" } else { "?1 IS NULL" };
     let sql = format!("SELECT run, kind, text, rowid FROM annotation WHERE {which} ORDER BY rowid");
-    let mut statement = connection.prepare(&sql)?;
+    let mut statement = connection.prepare_cached(&sql)?;
     let (mut rows, mut found) = (statement.query([run.map(|run| run.0)])?, HashMap::<RunId, Annotations>::new());
     while let Some(row) = rows.next()? {
         order.next(row.get(3)?, row)?;

@@ -201,7 +201,7 @@ fn each(
 ) -> Result<(), Cause> {
     let mut rows_in_order = budget.rows(table);
     let number = if order == "id" { String::new() } else { format!(", {order} AS id") };
-    let sql = format!("SELECT *{number} FROM {table} WHERE run = ?1 ORDER BY {order}");
+    let sql = measured::in_order(&format!("*{number}"), table, order);
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([id.0])?;
     while let Some(row) = rows.next()? {

@@ -407,7 +407,8 @@ impl Store {
     /// If there is none of this number.
     pub fn run(&self, id: RunId) -> Result<Run, StoreError> {
         self.read(|connection| {
-            let found = connection.query_row("SELECT * FROM run WHERE id = ?1", [id.0], run::of_row).optional()?;
+            let mut statement = connection.prepare_cached("SELECT * FROM run WHERE id = ?1")?;
+            let found = statement.query_row([id.0], run::of_row).optional()?;
             let Some(run) = found else { return Err(absent(connection, id)?.into()) };
             self.annotated(connection, run)
         })

@@ -105,9 +105,15 @@ pub fn delete(connection: &Connection, run: RunId, step: &str, cell: &str, repea
     Ok(())
 }
 
+/// The rows of a run in the order of their numbers. Only those are sorted: sorting the rows would take the memory of all.
+pub fn in_order(columns: &str, table: &str, number: &str) -> String {
+    let own = format!("SELECT {number} FROM {table} WHERE run = ?1");
+    format!("SELECT {columns} FROM {table} WHERE {number} IN ({own}) ORDER BY {number}")
+}
+
 /// Reads all measurements of a run in the order in which they were written.
 pub fn select(connection: &Connection, run: RunId, mut order: Rows) -> Result<Vec<StoredMeasurement>, Cause> {
-    let mut statement = connection.prepare("SELECT * FROM measurement WHERE run = ?1 ORDER BY id")?;
+    let mut statement = connection.prepare(&in_order("*", "measurement", "id"))?;
     let mut rows = statement.query([run.0])?;
     let mut all = Vec::new();
     while let Some(row) = rows.next()? {

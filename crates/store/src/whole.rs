@@ -4,6 +4,7 @@
 //! is asked of it is answered from the best of each shard, so that it does not matter in which order they came.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use measurement::{RunId, RunState, Shard, Sharding};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -21,18 +22,35 @@ struct Member {
 /// The shards that are here of a whole, by their numbers: of those that are here several times the one that is complete, or else
 /// has most.
 fn members(connection: &Connection, whole: Uuid, count: u32) -> Result<BTreeMap<u32, Member>, Cause> {
-    let sql = "SELECT id, shard, state FROM run WHERE whole = ?1 AND shards = ?2 ORDER BY state = 'complete', \
-         (SELECT count(*) FROM measurement WHERE run = run.id) + (SELECT count(*) FROM trial WHERE run = run.id), uuid DESC";
+    let sql = "SELECT id, shard, state FROM run WHERE whole = ?1 AND shards = ?2 ORDER BY uuid";
     let mut statement = connection.prepare_cached(sql)?;
     let (mut rows, mut members) = (statement.query(params![whole.to_string(), count])?, BTreeMap::new());
     while let Some(row) = rows.next()? {
         let number: u32 = row.get(1)?;
-        if Shard::new(number, count).is_some() {
-            let state = run::state_of(&row.get::<_, String>(2)?);
-            members.insert(number, Member { run: RunId(row.get(0)?), state });
+        if Shard::new(number, count).is_none() {
+            continue;
+        }
+        let new = Member { run: RunId(row.get(0)?), state: run::state_of(&row.get::<_, String>(2)?) };
+        match members.entry(number) {
+            Entry::Vacant(vacant) => drop(vacant.insert(new)),
+            // What they have is counted only where there are several: it takes a look at all of it.
+            Entry::Occupied(mut known) if new.standing(connection)? > known.get().standing(connection)? => {
+                known.insert(new);
+            }
+            Entry::Occupied(_) => {}
         }
     }
     Ok(members)
+}
+
+impl Member {
+    /// How far it came, for comparison with another attempt.
+    fn standing(&self, connection: &Connection) -> rusqlite::Result<(bool, i64)> {
+        let sql =
+            "SELECT (SELECT count(*) FROM measurement WHERE run = ?1) + (SELECT count(*) FROM trial WHERE run = ?1)";
+        let mut statement = connection.prepare_cached(sql)?;
+        Ok((self.state == RunState::Complete, statement.query_row([self.run.0], |row| row.get(0))?))
+    }
 }
 
 /// Enters what the shards that are here make together.

@@ -149,9 +149,14 @@ pub fn group_of(store: &Store, group: &str) -> Result<Vec<Run>, Failure> {
     let filter = Filter { group: Some(group.to_owned()), ..Filter::default() };
     let runs = store.wanted(&filter, 0, i64::MAX.unsigned_abs())?;
     match runs.is_empty() {
-        true => Err(Failure::usage(format!("no run is of the group {group}{}", known(store)?))),
+        true => Err(no_group(store, group)?),
         false => Ok(runs),
     }
+}
+
+/// That a group has no runs, and which there are.
+pub fn no_group(store: &Store, group: &str) -> Result<Failure, Failure> {
+    Ok(Failure::usage(format!("no run is of the group {group}{}", known(store)?)))
 }
 
 /// The groups that there are, for a sentence on one that is not there.

@@ -59,6 +59,10 @@ pub struct Show {
     #[arg(long, value_enum, default_value_t = ShowFormat::Text)]
     format: ShowFormat,
 
+    /// With csv and json: a row for each cell with what is swept and the means over its repeats, in place of every measurement
+    #[arg(long)]
+    cells: bool,
+
     /// Write it to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -97,6 +101,11 @@ pub fn show(store: &Store, arguments: &Show) -> Result<(), Failure> {
     let outcome = || Ok::<_, Failure>(recall(store, arguments.run.find(store)?.id)?);
     let output = arguments.output.as_deref();
     let document = match arguments.format {
+        ShowFormat::Csv if arguments.cells => report::export::cells_csv(&outcome()?).into_bytes(),
+        ShowFormat::Json if arguments.cells => report::export::cells_json(&outcome()?).into_bytes(),
+        _ if arguments.cells => {
+            return Err(Failure::usage("--cells is a table for programs; add --format csv or json"));
+        }
         ShowFormat::Text if output.is_none() => {
             return print_summary(&report::Report::of(&outcome()?), io::stdout().is_terminal());
         }
@@ -144,7 +153,7 @@ pub fn print_summary(report: &report::Report, is_terminal: bool) -> Result<(), F
 }
 
 /// The table of key figures with its charts.
-fn summary(report: &report::Report, is_terminal: bool) -> String {
+pub fn summary(report: &report::Report, is_terminal: bool) -> String {
     let charts = report.sparks(width());
     let charts = if charts.is_empty() { charts } else { format!("\n{charts}") };
     report.summary(width(), color(is_terminal)) + &charts

@@ -30,3 +30,4 @@ pub mod runs;
 pub mod serve;
 pub mod shell;
 mod specification;
+pub mod sweep;

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use block::{Endurance, Seed, parse_endurance};
+use clap::{Args as _, FromArgMatches as _};
 use host::{FileMark, Within};
 use lab::forecast::forecast;
 use lab::plan::{self, Plan, PlanLength, catalog};
-use lab::{DriveRecord, LabError, PurgeMethod, RunRecord, plan_of};
+use lab::{DriveRecord, LabError, Outcome, PurgeMethod, RunRecord, plan_of};
 use report::Report;
 use store::{Annotations, HealthMoment, Run, RunId, RunState, Shard, Sharding, Store};
 
@@ -43,11 +44,11 @@ pub struct Arguments {
 
     /// Shorten durations and repeats; the report says so
     #[arg(long)]
-    quick: bool,
+    pub quick: bool,
 
     /// On a simulated drive, use the plan's durations for real devices
     #[arg(long)]
-    full_length: bool,
+    pub full_length: bool,
 
     #[command(flatten)]
     pub real: RealOptions,
@@ -58,11 +59,11 @@ pub struct Arguments {
     /// Number of repeats of each measurement [default: the plan's; in `review` 5, and up to 15 until IOPS are within ±2
     /// %]
     #[arg(long, value_parser = number::within::<u32>(1..=1000))]
-    repeats: Option<u32>,
+    pub repeats: Option<u32>,
 
     /// Random seed
     #[arg(long, default_value_t = 1, value_parser = number::seed)]
-    seed: u64,
+    pub seed: u64,
 
     /// The folder for the report
     #[arg(long, value_name = "DIR", default_value = "assay-reports")]
@@ -87,7 +88,7 @@ pub struct Arguments {
     pub dry_run: bool,
 
     #[command(flatten)]
-    annotations: AnnotationOptions,
+    pub annotations: AnnotationOptions,
 
     /// Output format: the summary and where the report is, or the run as `assay show --format json` has it
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -118,7 +119,7 @@ pub struct Arguments {
 
     /// Allow the plan to read traces from this folder as well as its own; may be given several times
     #[arg(long, value_name = "DIR")]
-    allow_path: Vec<PathBuf>,
+    pub allow_path: Vec<PathBuf>,
 
     /// Rated endurance of the drive (TBW) from its data sheet: 150TB, 1.2PB
     #[arg(long, value_name = "TBW", value_parser = parse_endurance)]
@@ -130,6 +131,14 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// A review of this target by this plan, with all else as where nothing else is typed.
+    pub fn of(target: &str, plan: &str) -> Self {
+        let command = Self::augment_args(clap::Command::new("review").no_binary_name(true));
+        let words = [&format!("--plan={plan}"), "--", target];
+        let matches = command.try_get_matches_from(words).expect("both are texts, and nothing else is needed");
+        Self::from_arg_matches(&matches).expect("clap has checked it")
+    }
+
     /// What to review.
     pub fn target(&self) -> &str {
         self.targets.first().map_or(target::DEFAULT, String::as_str)
@@ -187,9 +196,18 @@ impl Arguments {
 }
 
 /// Runs the review and writes its report; the last line says where it is.
-pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
-    let metrics = arguments.metrics.as_ref().map(|place| place.open(arguments.metrics_public)).transpose()?;
+pub fn run(arguments: &Arguments, store: Store) -> Result<(), Failure> {
     let pages = ReportFolder::checked(&arguments.out)?;
+    told(arguments, store, |outcome| finish(outcome, &pages, arguments))
+}
+
+/// Runs the review, and has `tell` say what came of it.
+pub fn told(
+    arguments: &Arguments,
+    mut store: Store,
+    tell: impl FnOnce(&Outcome) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let metrics = arguments.metrics.as_ref().map(|place| place.open(arguments.metrics_public)).transpose()?;
     let (begun, mut opened, undertaking) = match arguments.resume {
         Some(Resume::Run(which)) => {
             let (run, opened, undertaking) = resume(arguments, which, &mut store)?;
@@ -239,7 +257,9 @@ pub fn run(arguments: &Arguments, mut store: Store) -> Result<(), Failure> {
         failure(&broken, words)
     })?;
     looked?;
-    finish(record, &pages, arguments)
+    let outcome = record.recall()?;
+    tell(&outcome)?;
+    judge(&outcome)
 }
 
 /// What is typed to go on with a run.
@@ -467,23 +487,22 @@ fn changed(run: &Run, was: &str, found: &str) -> Failure {
     ))
 }
 
-fn finish(record: RunRecord, pages: &ReportFolder, arguments: &Arguments) -> Result<(), Failure> {
-    let outcome = record.recall()?;
+fn finish(outcome: &Outcome, pages: &ReportFolder, arguments: &Arguments) -> Result<(), Failure> {
     // First the report: nobody may be there to read the summary.
-    let report = Report::of(&outcome);
+    let report = Report::of(outcome);
     let path = write_report_to(&report, &outcome.run, pages)?;
     if arguments.member.is_some() {
-        return judge(&outcome);
+        return Ok(());
     }
     match arguments.format {
         Format::Text => {
             print_summary(&report, std::io::stdout().is_terminal())?;
-            say(&format!("Report: {}\n", path.display()))?;
+            say(&format!("Report: {}\n", path.display()))
         }
         Format::Json => {
-            say(&report::export::review_json(&outcome))?;
+            say(&report::export::review_json(outcome))?;
             notice(format_args!("Report: {}", path.display()));
+            Ok(())
         }
     }
-    judge(&outcome)
 }

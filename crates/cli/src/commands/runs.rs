@@ -1,6 +1,5 @@
 //! `assay runs`, `assay tag`, `assay rm`: the runs of the store, what is added to them, and their end.
 
-use std::collections::HashSet;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use block::Price;
@@ -8,7 +7,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
 use lab::Environment;
 use lab::gate::Baseline;
-use store::{Filter, Run, RunNote, RunTag, Sharding, Store, Uuid};
+use store::{Filter, Run, RunNote, RunTag, Sharding, Store};
 
 use super::history::Which;
 use crate::failure::Failure;
@@ -69,11 +68,8 @@ pub struct Remove {
 /// Lists the runs.
 pub fn list(store: &Store, arguments: &Runs) -> Result<(), Failure> {
     let filter = arguments.filter.clone().unwrap_or_default();
-    let mut runs = match arguments.filter {
-        Some(_) => store.wanted(&filter, 0, i64::MAX.unsigned_abs())?,
-        None => listed(store)?,
-    };
-    runs.sort_by_key(|run| run.id);
+    let mut runs = store.wanted(&filter, 0, i64::MAX.unsigned_abs())?;
+    runs.reverse();
     if arguments.format == Format::Json {
         return say(&report::export::runs_json(&runs, runs.len() as u64));
     }
@@ -85,15 +81,6 @@ pub fn list(store: &Store, arguments: &Runs) -> Result<(), Failure> {
         ),
         (false, _) => say(&format!("{}\n", table(&runs).trim_fmt())),
     }
-}
-
-/// All runs but the shards of one that is listed itself.
-fn listed(store: &Store) -> Result<Vec<Run>, Failure> {
-    let mut runs = store.runs()?;
-    let whole = |run: &Run| matches!(run.sharding, Some(Sharding::Whole { .. })).then_some(run.uuid);
-    let wholes: HashSet<Uuid> = runs.iter().filter_map(whole).collect();
-    runs.retain(|run| !matches!(run.sharding, Some(Sharding::Shard { of, .. }) if wholes.contains(&of)));
-    Ok(runs)
 }
 
 /// The runs as a table. Hosts are named where there are several, tags where there are any.

@@ -131,6 +131,66 @@ fn shards_give_the_figures_of_one_process_bit_for_bit_however_many_there_are() {
 }
 
 #[test]
+fn a_sweep_has_one_table_however_many_shards_do_it() {
+    let place = Place::new();
+    std::fs::write(place.path("plan.toml"), PLAN).unwrap();
+    let words = ["sweep", "plan.toml", "sim:x25-m?capacity.user=1GiB", "--format", "csv", "--store"];
+    let sweep = |store: &str, more: &[&str]| place.succeeds(&[&words[..], &[store], more].concat());
+    let whole = sweep("one.sqlite", &[]);
+    let lines: Vec<&str> = whole.lines().collect();
+    let head = "step,bs,iodepth,load,drive.nand.read,repeats,iops,bandwidth_bytes,latency_mean_ns,";
+    assert!(lines[0].starts_with(head) && lines[0].ends_with(",findings"), "{}", lines[0]);
+    let cells = |step: &str| lines.iter().filter(|line| line.starts_with(&format!("{step},"))).count();
+    assert_eq!((cells("read"), cells("worn"), cells("loaded"), cells("parts"), lines.len()), (3, 3, 2, 4, 13));
+    assert!(lines[9].starts_with("parts,,1,,50us,2,"), "{}", lines[9]);
+    for count in [2, 5] {
+        let stores: Vec<String> = (1..=count).map(|number| format!("{count}-{number}.sqlite")).collect();
+        let tables: Vec<String> = (1..=count)
+            .zip(&stores)
+            .map(|(number, store)| sweep(store, &["--shard", &format!("{number}/{count}")]))
+            .collect();
+        // A shard's table has its own cells alone; loads need all of what they are shares of.
+        assert!(tables.iter().all(|table| table.lines().count() < lines.len()), "{tables:?}");
+        let all = format!("all-{count}.sqlite");
+        let merge: Vec<&str> = ["merge", "-o", &all].into_iter().chain(stores.iter().map(String::as_str)).collect();
+        place.succeeds(&merge);
+        let merged = place.succeeds(&["show", "last", "--cells", "--format", "csv", "--store", &all]);
+        assert_eq!(merged, whole, "{count} shards");
+    }
+    let json: serde_json::Value = serde_json::from_str(&place.succeeds(&[
+        "show",
+        "last",
+        "--cells",
+        "--format",
+        "json",
+        "--store",
+        "one.sqlite",
+    ]))
+    .unwrap();
+    let cell = &json["cells"][8];
+    assert_eq!(
+        (&cell["step"], &cell["drive.nand.read"], &cell["repeats"]),
+        (&"parts".into(), &"50us".into(), &2.into())
+    );
+    let iops = lines[9].split(',').nth(6).unwrap();
+    assert_eq!(cell["iops"].as_f64(), iops.parse().ok());
+    place.succeeds(&[
+        "sweep",
+        "plan.toml",
+        "sim:x25-m?capacity.user=1GiB",
+        "--format",
+        "json",
+        "--output",
+        "cells.json",
+    ]);
+    let written: serde_json::Value = serde_json::from_slice(&std::fs::read(place.path("cells.json")).unwrap()).unwrap();
+    assert_eq!(written["cells"], json["cells"], "the same seed, the same cells");
+    let said = place.refuses(&["sweep", "plan.toml", "./a.bin"]);
+    assert!(said.contains("`assay review ./a.bin --plan plan.toml`"), "{said}");
+    assert!(place.refuses(&["show", "last", "--cells", "--store", "one.sqlite"]).contains("--format csv or json"));
+}
+
+#[test]
 fn shards_that_are_missing_or_cut_off_are_told_and_another_attempt_takes_their_place() {
     let place = Place::new();
     std::fs::write(place.path("plan.toml"), PLAN).unwrap();

@@ -13,6 +13,7 @@ mod attach_ublk;
 mod compare;
 mod compare_trials;
 mod configuration;
+mod container;
 mod docs;
 mod doctor;
 mod exports;

@@ -179,6 +179,31 @@ fn an_interrupted_group_goes_on_where_it_was() {
     }
 }
 
+/// What was begun of both ways of measuring goes on by the name that both have: each drive ends with a run in each.
+#[test]
+fn a_group_measured_alone_and_together_goes_on_in_both() {
+    let place = Place::new();
+    let plan = plan(&place);
+    let drive = |numbers: &str| format!("sim:x25-m{numbers}?capacity.user=1GiB");
+    let (two, three) = (drive("#1..2"), drive("#1..3"));
+    place.succeeds(&["review", &two, "--plan", &plan, "--seed", "7", "--alone", "--group", "g-alone"]);
+    place.succeeds(&["review", &drive("#2"), &drive("#3"), "--plan", &plan, "--seed", "7", "--group", "g-together"]);
+    let said = place.succeeds(&["review", &three, "--resume", "g"]);
+    assert!(said.contains("Against group g-alone"), "{said}");
+    let of = |group: &str| -> Vec<String> {
+        let runs = runs(&place).into_iter().filter(|run| run["group"] == group);
+        let mut told: Vec<String> =
+            runs.map(|run| format!("{} {} {}", run["target"], run["state"], run["seed"])).collect();
+        told.sort();
+        told
+    };
+    assert_eq!((of("g-alone").len(), runs(&place).len()), (3, 6));
+    assert_eq!(of("g-alone"), of("g-together"));
+    assert!(of("g-alone").iter().all(|told| told.contains("\"complete\" \"7\"")), "{:?}", of("g-alone"));
+    let done = place.refuses(&["review", "--resume", "g"]);
+    assert!(done.contains("all 6 runs of the group g are complete"), "{done}");
+}
+
 /// How many runs the store has by now.
 fn runs_of(place: &Place) -> usize {
     if !place.store().exists() {

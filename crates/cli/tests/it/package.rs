@@ -41,6 +41,15 @@ fn made(name: &str, program: impl Fn(&Path) -> PathBuf) -> Option<PathBuf> {
     current
 }
 
+/// The static program of the commit at hand, unpacked into a folder; without one the reason is said.
+pub fn static_program(folder: &Path) -> Option<PathBuf> {
+    let name = format!("assay-{}-unknown-linux-musl.tar.gz", std::env::consts::ARCH);
+    made(&name, |archive| {
+        other("tar", &["-xzf", &archive.display().to_string(), "-C", &folder.display().to_string()]);
+        folder.join("assay")
+    })
+}
+
 /// A system of its own in a folder, with a package manager that knows of nothing.
 struct System(PathBuf);
 
@@ -218,12 +227,7 @@ fn what_cargo_installed_of_this_commit_needs_no_sources() {
 #[test]
 fn the_static_program_of_this_commit_runs_where_nothing_else_is() {
     let place = Place::new();
-    let name = format!("assay-{}-unknown-linux-musl.tar.gz", std::env::consts::ARCH);
-    let unpack = |archive: &Path| {
-        other("tar", &["-xzf", &archive.display().to_string(), "-C", &place.path(".").display().to_string()]);
-        place.path("assay")
-    };
-    if made(&name, unpack).is_none() {
+    if static_program(&place.path(".")).is_none() {
         return;
     }
     if !rustix::process::geteuid().is_root() {

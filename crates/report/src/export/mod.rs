@@ -1,5 +1,6 @@
 //! One workload's measurement as a document: for people, for programs, for parsers of fio's output; and all of a run's.
 
+mod cells;
 mod csv;
 mod fio;
 mod json;
@@ -15,6 +16,7 @@ mod text;
 use block::{Nanos, Seed};
 use measurement::{Clock, Flow, Measurement};
 
+pub use cells::{cells_csv, cells_json};
 pub use csv::csv;
 pub(crate) use csv::line as csv_line;
 pub use fio::{FioJob, TERSE_VERSIONS, WorkerLogs, fio, heading, normal, terse};

@@ -159,7 +159,7 @@ fn numbered(cell: &PointOutcome) -> impl Iterator<Item = (usize, bool, &Measurem
 }
 
 /// The findings about a cell.
-fn findings(outcome: &Outcome, step: &str, key: &str) -> Vec<String> {
+pub(super) fn findings(outcome: &Outcome, step: &str, key: &str) -> Vec<String> {
     let is_own = |found: &&Finding| found.step.as_deref() == Some(step) && found.cell.as_deref() == Some(key);
     outcome.findings.iter().filter(is_own).map(|found| found.text.clone()).collect()
 }

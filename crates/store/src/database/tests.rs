@@ -70,3 +70,17 @@ fn a_store_in_use_is_waited_for_and_then_named() {
     drop(busy);
     store.begin(&run()).unwrap();
 }
+
+/// A run may have more than memory holds.
+#[test]
+fn the_rows_of_a_run_are_found_by_an_index_and_not_sorted() {
+    let (_folder, store) = store();
+    for (table, number) in [("measurement", "id"), ("trial", "rowid"), ("finding", "rowid"), ("health", "rowid")] {
+        let sql = format!("EXPLAIN QUERY PLAN {}", measured::in_order("*", table, number));
+        let mut statement = store.connection.prepare(&sql).unwrap();
+        let told = statement.query_map([1], |row| row.get::<_, String>("detail")).unwrap();
+        let told: Vec<String> = told.map(Result::unwrap).collect();
+        let is_bad = |line: &String| line.contains("TEMP B-TREE") || line.starts_with("SCAN");
+        assert!(!told.is_empty() && !told.iter().any(is_bad), "{table}: {told:?}");
+    }
+}

@@ -42,21 +42,22 @@ pub fn run(arguments: &Arguments, words: &[String], store: &Path) -> Result<(), 
     check(arguments)?;
     // What the processes open is made once, and not by several at a time.
     drop(Store::open(store)?);
-    let phases = match &arguments.resume {
-        Some(Resume::Group(group)) => vec![resumed::phase(arguments, group, store)?],
+    let (name, phases) = match &arguments.resume {
+        Some(Resume::Group(group)) => (group.clone(), resumed::phases(arguments, group, store)?),
         _ => begun(arguments, store)?,
     };
     let mut end = QueueEnd::default();
-    for phase in &phases {
+    for phase in phases.iter().filter(|phase| phase.is_left()) {
         if end.is_interrupted {
-            break;
+            end.and(QueueEnd::not_begun(phase));
+            continue;
         }
         notice(phase.heading());
         end.and(Queue::new(phase, words, store).carry_out()?);
     }
     let groups: Vec<&str> = phases.iter().map(|phase| phase.group.as_str()).collect();
     let told = summary::tell(store, &groups, arguments);
-    end.judge(&groups)?;
+    end.judge(&name)?;
     told
 }
 
@@ -82,17 +83,18 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// The phases of a review that begins: one, or first each drive alone and then all together.
-fn begun(arguments: &Arguments, store: &Path) -> Result<Vec<queue::Phase>, Failure> {
+/// What a review that begins is called, and its phases: one, or first each drive alone and then all together.
+fn begun(arguments: &Arguments, store: &Path) -> Result<(String, Vec<queue::Phase>), Failure> {
     let plan = arguments.plan()?;
     let targets = names::expanded(&arguments.targets)?;
     let drives = drives::checked(&targets, arguments, &plan)?;
-    let group = arguments.many.group_name(&plan, &Store::open_to_read(store)?)?;
-    let phases = arguments.many.phases(&group, drives.len());
-    phases
-        .into_iter()
-        .map(|(group, jobs)| queue::Phase::new(group, jobs, drives.clone(), arguments, workers(&plan)))
-        .collect()
+    let name = arguments.many.group_name(&plan, &Store::open_to_read(store)?)?;
+    let phase = |(group, pace)| {
+        let jobs = arguments.many.jobs(pace, drives.len());
+        queue::Phase::new(group, jobs, drives.clone(), arguments, workers(&plan))
+    };
+    let phases = arguments.many.phases(&name).into_iter().map(phase).collect::<Result<_, _>>()?;
+    Ok((name, phases))
 }
 
 /// The most workers that the plan has at a time.

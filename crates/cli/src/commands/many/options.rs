@@ -89,20 +89,39 @@ impl ManyOptions {
         unreachable!("the attempts do not end")
     }
 
-    /// The groups that are measured one after the other, each with how many drives at a time.
-    pub fn phases(&self, group: &str, drives: usize) -> Vec<(String, usize)> {
-        let jobs = self.jobs.map_or(1, |jobs| jobs as usize).min(drives.max(1));
-        match (self.alone, self.together) {
-            (true, true) => vec![(format!("{group}-alone"), 1), (format!("{group}-together"), drives)],
-            (false, true) => vec![(group.to_owned(), drives)],
-            _ => vec![(group.to_owned(), jobs)],
-        }
+    /// Whether each drive is measured by itself and beside all others.
+    pub const fn is_both(&self) -> bool {
+        self.alone && self.together
     }
 
-    /// How many drives at a time, of so many.
-    pub fn jobs(&self, drives: usize) -> usize {
-        self.phases("", drives).last().map_or(1, |phase| phase.1)
+    /// The groups that are measured one after the other.
+    pub fn phases(&self, group: &str) -> Vec<(String, Pace)> {
+        if self.is_both() { both(group).into() } else { vec![(group.to_owned(), Pace::Asked)] }
     }
+
+    /// How many drives are measured at a time, of so many.
+    pub fn jobs(&self, pace: Pace, drives: usize) -> usize {
+        match pace {
+            Pace::Alone => 1,
+            Pace::Together => drives,
+            Pace::Asked if self.together => drives,
+            Pace::Asked => self.jobs.map_or(1, |jobs| jobs as usize).min(drives.max(1)),
+        }
+    }
+}
+
+/// How many drives of a group are measured at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// As many as the command line says.
+    Asked,
+    Alone,
+    Together,
+}
+
+/// The groups of drives that are measured both ways under one name, in their order.
+pub fn both(group: &str) -> [(String, Pace); 2] {
+    [(format!("{group}-alone"), Pace::Alone), (format!("{group}-together"), Pace::Together)]
 }
 
 #[cfg(test)]
@@ -124,12 +143,15 @@ mod tests {
     #[test]
     fn drives_are_measured_alone_together_or_both() {
         let options = |jobs, alone, together| ManyOptions { jobs, alone, together, group: None };
+        let phases = |options: ManyOptions, drives| -> Vec<(String, usize)> {
+            options.phases("g").into_iter().map(|(group, pace)| (group, options.jobs(pace, drives))).collect()
+        };
         let named = |name: &str, jobs| (name.to_owned(), jobs);
-        assert_eq!(options(None, false, false).phases("g", 24), [named("g", 1)]);
-        assert_eq!(options(Some(8), false, false).phases("g", 24), [named("g", 8)]);
-        assert_eq!(options(Some(8), false, false).phases("g", 3), [named("g", 3)]);
-        assert_eq!(options(None, true, false).phases("g", 24), [named("g", 1)]);
-        assert_eq!(options(None, false, true).phases("g", 24), [named("g", 24)]);
-        assert_eq!(options(None, true, true).phases("g", 24), [named("g-alone", 1), named("g-together", 24)]);
+        assert_eq!(phases(options(None, false, false), 24), [named("g", 1)]);
+        assert_eq!(phases(options(Some(8), false, false), 24), [named("g", 8)]);
+        assert_eq!(phases(options(Some(8), false, false), 3), [named("g", 3)]);
+        assert_eq!(phases(options(None, true, false), 24), [named("g", 1)]);
+        assert_eq!(phases(options(None, false, true), 24), [named("g", 24)]);
+        assert_eq!(phases(options(None, true, true), 24), [named("g-alone", 1), named("g-together", 24)]);
     }
 }

@@ -65,6 +65,11 @@ impl Phase {
         Ok(Self { group, jobs, drives, cores, share, workers })
     }
 
+    /// Whether there is anything to do.
+    pub fn is_left(&self) -> bool {
+        !self.drives.is_empty()
+    }
+
     /// `Group rack-7: 24 drives, 8 at a time`.
     pub fn heading(&self) -> String {
         let drives = self.drives.len();
@@ -134,6 +139,11 @@ pub struct QueueEnd {
 }
 
 impl QueueEnd {
+    /// Where nothing of this was begun.
+    pub fn not_begun(phase: &Phase) -> Self {
+        Self { left: phase.drives.len(), ..Self::default() }
+    }
+
     /// Adds those of another group.
     pub fn and(&mut self, other: Self) {
         self.complete += other.complete;
@@ -144,7 +154,7 @@ impl QueueEnd {
 
     /// # Errors
     /// If a drive failed or was not begun, with what to do.
-    pub fn judge(&self, groups: &[&str]) -> Result<(), Failure> {
+    pub fn judge(&self, group: &str) -> Result<(), Failure> {
         if self.broken.is_empty() && self.left == 0 {
             return Ok(());
         }
@@ -159,9 +169,9 @@ impl QueueEnd {
         if self.left > 0 {
             told += &format!("\n       {} were not begun", self.left);
         }
-        let resume: Vec<String> =
-            groups.iter().map(|group| format!("`assay review TARGET... --resume {group}`")).collect();
-        told += &format!("\n{} continues what is not complete, with the targets named again", resume.join(", "));
+        told += &format!(
+            "\n`assay review TARGET... --resume {group}` continues what is not complete, with the targets named again"
+        );
         Err(if self.is_interrupted { Failure::interrupted(told) } else { Failure::failed(told) })
     }
 }
