@@ -19,8 +19,9 @@ struct Buildah<'p>(&'p Place);
 impl Buildah<'_> {
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new("buildah");
-        let folders = [("--root", "images"), ("--runroot", "running")];
-        folders.iter().for_each(|(option, folder)| drop(command.arg(option).arg(self.0.path(folder))));
+        for (option, folder) in [("--root", "images"), ("--runroot", "running")] {
+            command.arg(option).arg(self.0.path(folder));
+        }
         // No daemon, no network and no kernel feature but chroot is needed.
         command.args(["--storage-driver", "vfs"]).args(words).env("BUILDAH_ISOLATION", "chroot");
         command.current_dir(self.0.path("context"));
