@@ -175,7 +175,7 @@ impl<'a> Session<'a> {
                 _ => {
                     self.watch.step(&step.title);
                     self.change(step, &mut whole)?;
-                    whole.subject.counters().into_iter().for_each(|did| self.watch.did(did));
+                    self.tell_counters(&whole);
                     1
                 }
             };
@@ -197,7 +197,11 @@ impl<'a> Session<'a> {
         let written = match work.passes {
             Passes::Sampled(_) | Passes::Trials(_) => return Ok(()),
             Passes::Once => {
-                return work.phases.iter().try_for_each(|phase| self.once(&step.name, phase, lineage));
+                return work.phases.iter().try_for_each(|phase| {
+                    self.once(&step.name, phase, lineage)?;
+                    self.tell_counters(lineage);
+                    Ok(())
+                });
             }
             Passes::Rounds(rounds) => self.rounds(&step.name, rounds, lineage, weight)?,
             Passes::Condition(condition) => self.condition(&step.name, condition, lineage, weight)?,
@@ -210,6 +214,12 @@ impl<'a> Session<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Tells what the target has done so far, where it counts that.
+    fn tell_counters(&self, lineage: &Lineage) {
+        let counters = lineage.subject.counters().filter(|_| lineage.is_target());
+        counters.into_iter().for_each(|did| self.watch.did(did));
     }
 
     /// Carries out a phase of a step that is done once, on the drive itself.
