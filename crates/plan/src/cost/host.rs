@@ -29,7 +29,7 @@ impl Place {
         };
         // A workload that ends by data is the one that goes on for long enough to use the spare flash up.
         let moved = match self.spare {
-            Some(spare) if workload.pattern.is_random() && workload.stop.bytes.is_some() => 0.5 / spare.share(),
+            Some(spare) if workload.pattern.is_random() && by_bytes < by_time => 0.5 / spare.share(),
             _ => 0.0,
         };
         let written = if workload.pattern.is_random() { 150.0 + 65.0 * moved } else { 50.0 };
