@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::low_level::{emulate_default_handler, pipe};
@@ -21,16 +22,35 @@ use crate::terminal::{complain, is_held};
 /// How long a live view has to give the terminal back.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// By what the half of this process that waits passes on that the end was asked for; heard twice it is the same as once.
+pub const PASSED_ON: Signal = Signal::USR1;
+/// Whether this is the half that works.
+static IS_WORKING_HALF: AtomicBool = AtomicBool::new(false);
+
+/// Has runs of this process hear of [`PASSED_ON`].
+pub fn hear_other_half() {
+    IS_WORKING_HALF.store(true, Ordering::Relaxed);
+}
+
+/// Whether this process is the half of one that works, and another waits for it.
+pub fn has_other_half() -> bool {
+    IS_WORKING_HALF.load(Ordering::Relaxed)
+}
+
 /// What Ctrl-C and a polite request to end set. The second Ctrl-C ends the program at once, and with it the processes that end with it.
 ///
 /// # Errors
 /// If no handler can be installed.
 pub fn stop() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
+    let refused = |error| Failure::failed(format!("cannot install a handler for Ctrl-C: {error}"));
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_shutdown(signal, Exit::Interrupted.code().into(), Arc::clone(&stop))
             .and_then(|_| flag::register(signal, Arc::clone(&stop)))
-            .map_err(|error| Failure::failed(format!("cannot install a handler for Ctrl-C: {error}")))?;
+            .map_err(refused)?;
+    }
+    if has_other_half() {
+        flag::register(PASSED_ON.as_raw(), Arc::clone(&stop)).map_err(refused)?;
     }
     Ok(stop)
 }

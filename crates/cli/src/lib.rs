@@ -31,8 +31,10 @@ mod run_filter;
 mod run_request;
 mod settings;
 mod shard;
+mod supervision;
 mod target;
 mod terminal;
+mod tips;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -56,6 +58,12 @@ pub const VERSION: &str = env!("ASSAY_VERSION");
 
 /// Does what the command line asks for, and says how the program ends.
 pub fn main() -> ExitCode {
+    let ended = carry_out();
+    supervision::end();
+    ended
+}
+
+fn carry_out() -> ExitCode {
     completion::answer(command_line::command);
     let typed: Option<Vec<String>> = std::env::args_os().map(|word| word.into_string().ok()).collect();
     // What is no text is left to clap, which says so.
@@ -71,7 +79,7 @@ pub fn main() -> ExitCode {
         Ok(understood) => understood,
         Err(failure) => return failure.tell(color(std::io::stderr().is_terminal())),
     };
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|refusal| refuse(&refusal));
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|refusal| refuse(refusal));
     let is_typed = |option: &str| matches.value_source(option) == Some(ValueSource::CommandLine);
     match (is_typed("quiet"), is_typed("verbose")) {
         // clap sees this only where both stand before the command's name, or both behind.
@@ -103,10 +111,17 @@ pub fn main() -> ExitCode {
         Command::Profiles => catalogue::profiles(),
         Command::Review(arguments) if arguments.dry_run => dry_run::run(&arguments),
         Command::Review(arguments) => match (order, many::is_asked(&arguments)) {
-            (Some(order), _) => open(cli.store).and_then(|store| review::run(&arguments.of_member(order), store)),
+            (Some(order), _) => {
+                let arguments = arguments.of_member(order);
+                supervision::apart(arguments.waits_in_calls());
+                open(cli.store).and_then(|store| review::run(&arguments, store))
+            }
             (None, Err(failure)) => Err(failure),
             (None, Ok(true)) => place(cli.store).and_then(|store| many::run(&arguments, &words, &store)),
-            (None, Ok(false)) => open(cli.store).and_then(|store| review::run(&arguments, store)),
+            (None, Ok(false)) => {
+                supervision::apart(arguments.waits_in_calls());
+                open(cli.store).and_then(|store| review::run(&arguments, store))
+            }
         },
         Command::Sweep(arguments) => open(cli.store).and_then(|store| sweep::run(&arguments, store)),
         Command::Run(arguments) => match line {
@@ -139,11 +154,11 @@ pub fn main() -> ExitCode {
 fn understand(words: &[String]) -> Result<(OptionSettings, ArgMatches), Failure> {
     // Help is there also where a setting is wrong.
     let typed = command_line::command().ignore_errors(true).try_get_matches_from(words);
-    let typed = typed.unwrap_or_else(|refusal| refuse(&refusal));
+    let typed = typed.unwrap_or_else(|refusal| refuse(refusal));
     let whole = command_line::command();
     let settings = OptionSettings::of_process(&whole)?;
     let whole = settings.on(whole, typed.subcommand_name())?;
-    Ok((settings, whole.try_get_matches_from(words).unwrap_or_else(|refusal| refuse(&refusal))))
+    Ok((settings, whole.try_get_matches_from(words).unwrap_or_else(|refusal| refuse(refusal))))
 }
 
 /// How the program ends once a command is through.
@@ -155,8 +170,9 @@ fn end(done: Result<(), Failure>) -> ExitCode {
 }
 
 /// Tells why the command line makes no sense, also to a program that reads standard output, and ends.
-fn refuse(refusal: &clap::Error) -> ! {
+fn refuse(refusal: clap::Error) -> ! {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    let refusal = tips::told(refusal, &command_line::command(), &words);
     let asks_for = |format: &str| {
         ["--format", "--output-format"].iter().any(|option| {
             words.iter().any(|word| *word == format!("{option}={format}"))

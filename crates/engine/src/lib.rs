@@ -10,6 +10,7 @@ struct Readme;
 mod access;
 mod buffers;
 mod content;
+mod crew;
 mod device_check;
 mod discard;
 mod ending;

@@ -85,6 +85,15 @@ impl SubmissionQueue<'_> {
         }
     }
 
+    /// Whether it makes requests in the calling thread, so that a wait may never end.
+    pub fn is_blocking(&self) -> bool {
+        match self {
+            Self::Ring(_) | Self::Commands(_) => false,
+            Self::Threads(threads) => threads.is_blocking(),
+            Self::Discards(_) => true,
+        }
+    }
+
     /// Has nobody wait any more for what is in flight. A queue that waits for each request by itself has nothing in flight.
     pub fn abandon(&mut self) {
         match self {

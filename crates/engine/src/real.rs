@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,15 +11,18 @@ use host::{BlockDevice, DiskCounters, Machine};
 use stats::Bins;
 use workload::{Invalid, Workload};
 
+use crate::crew::{CrewThread, Deposit, crew};
 use crate::error::errno;
 use crate::shortage::{buffers, ledger_error, memory_available};
 use crate::uring::BLOCK_MAX;
-use crate::worker::{SharedRun, Worker};
+use crate::worker::{Left, SharedRun, Silence, Worker};
 use crate::zone_queue::ZoneQueue;
 use crate::{Clock, Cpu, DiskUse, Job, Lately, Measurement, RealError, Target, kernel, ledger};
 
 /// How often the caller is told of progress.
 const WATCH_EVERY: Duration = Duration::from_millis(250);
+/// How long the coordinator waits at first for workers that end.
+const PAUSE: Duration = Duration::from_millis(1);
 /// A coordinator that wakes up so much later than it wanted to was not let run, and nor were the workers.
 const HALT: Duration = Duration::from_secs(1);
 
@@ -118,14 +121,15 @@ pub fn run_real_apart(
         placed().map(|(target, job)| shared_run(target, job, &zones)).collect::<Result<_, _>>()?;
     let (start, end) = (Gate::default(), Gate::default());
     let run = RealRun { jobs, shared: &shared, start: &start, end: &end, watch };
-    let counts = thread::scope(|scope| {
+    let counts = crew(|crew| {
         let (sender, receiver) = channel();
         let mut threads = Vec::new();
         for (job, index) in run.workers() {
-            let (sender, run) = (sender.clone(), &run);
-            let spawned = thread::Builder::new().name(format!("worker {index}"));
-            match spawned.spawn_scoped(scope, move || run.work(job, index, sender)) {
-                Ok(thread) => threads.push((job, thread)),
+            let (sender, run, deposit) = (sender.clone(), &run, Arc::<WorkerDeposit>::default());
+            let own = Arc::clone(&deposit);
+            let life = move || run.work(job, index, own, sender);
+            match crew.spawn(format!("worker {index}"), Arc::clone(&deposit), life) {
+                Ok(thread) => threads.push((WorkerWatch::new(job, deposit), thread)),
                 Err(error) => {
                     start.open(None);
                     return Err(RealError::Threads { workers, errno: errno(&error) });
@@ -133,13 +137,8 @@ pub fn run_real_apart(
             }
         }
         drop(sender);
-        let mut counts = run.coordinate(&receiver)?;
-        for (job, thread) in threads {
-            let ended = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            if let Some(read_back) = ended {
-                counts[job].measurement.merge_doubts(&read_back.map_err(|error| error.of(&jobs[job]))?);
-            }
-        }
+        let (mut counts, began) = run.coordinate(&receiver, &mut threads)?;
+        run.read_back(threads, &mut counts, began)?;
         Ok(counts)
     })?;
     let is_any_done = counts.iter().any(|count| count.measurement.requests() > 0);
@@ -284,9 +283,9 @@ impl RealRun<'_> {
 
     /// The life of a worker. Nobody listens any more only when the run is being given up. Where written data is to be
     /// checked that is done once all that is measured has ended, and gives what was found.
-    fn work(&self, job: usize, index: u32, news: Sender<News>) -> Option<Result<Measurement, RealError>> {
+    fn work(&self, job: usize, index: u32, deposit: Arc<WorkerDeposit>, news: Sender<News>) -> ReadBack {
         let blame = |error: RealError| error.of(&self.jobs[job]);
-        let mut worker = match Worker::new(&self.shared[job], index) {
+        let mut worker = match Worker::new(&self.shared[job], index, deposit) {
             Ok(worker) => worker,
             Err(error) => {
                 let _ = news.send(News::Ended(job, Err(blame(error))));
@@ -306,8 +305,12 @@ impl RealRun<'_> {
         self.end.wait().filter(|_| is_whole).and_then(|began| worker.verify(began))
     }
 
-    /// Starts the workers together and gathers what they measured; the first failure is the one to tell.
-    fn coordinate(&self, news: &Receiver<News>) -> Result<Vec<WorkerCount>, RealError> {
+    /// Starts the workers together and gathers what they measured, with when that was; the first failure is the one to tell.
+    fn coordinate(
+        &self,
+        news: &Receiver<News>,
+        threads: &mut [(WorkerWatch, CrewThread<ReadBack>)],
+    ) -> Result<(Vec<WorkerCount>, Instant), RealError> {
         let mut running = self.workers().count();
         for _ in 0..running {
             if let Ok(News::Ended(_, Err(error))) = news.recv() {
@@ -345,6 +348,12 @@ impl RealRun<'_> {
                     if self.shared.iter().any(|shared| shared.target.is_stopped()) {
                         self.give_up();
                     }
+                    for (watch, _) in &mut *threads {
+                        if let Some(measured) = watch.left_behind(&self.shared[watch.job], elapsed()) {
+                            counts[watch.job].gather(Some(&measured), elapsed());
+                            running -= 1;
+                        }
+                    }
                     (self.watch)(self.progress(began));
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -360,7 +369,41 @@ impl RealRun<'_> {
         }
         self.end.open(failure.is_none().then_some(began));
         (self.watch)(self.progress(began));
-        failure.map_or(Ok(counts), Err)
+        failure.map_or(Ok((counts, began)), Err)
+    }
+
+    /// Adds what workers find that read back what they have written, until all have ended or are left behind; the first failure
+    /// is the one to tell.
+    fn read_back(
+        &self,
+        mut threads: Vec<(WorkerWatch, CrewThread<ReadBack>)>,
+        counts: &mut [WorkerCount],
+        began: Instant,
+    ) -> Result<(), RealError> {
+        let (mut pause, mut failure) = (PAUSE, None);
+        loop {
+            threads.retain_mut(|(watch, thread)| {
+                let job = watch.job;
+                let (has_ended, found) = match thread.ended() {
+                    Some(found) => (true, found),
+                    None => {
+                        let found = watch.left_behind(&self.shared[job], Nanos::from_std(began.elapsed()));
+                        (watch.is_gone, found.map(|found| Ok(*found)))
+                    }
+                };
+                match found {
+                    Some(Ok(found)) => counts[job].measurement.merge_doubts(&found),
+                    Some(Err(error)) => failure = failure.take().or(Some(error.of(&self.jobs[job]))),
+                    None => {}
+                }
+                !has_ended
+            });
+            if threads.is_empty() {
+                return failure.map_or(Ok(()), Err);
+            }
+            thread::sleep(pause);
+            pause = WATCH_EVERY.min(pause * 2);
+        }
     }
 
     fn progress(&self, began: Instant) -> LiveProgress {
@@ -374,6 +417,41 @@ impl RealRun<'_> {
             elapsed: Nanos::from_std(began.elapsed()),
             lately: Lately::of(&latencies),
         }
+    }
+}
+
+/// What a worker found that read back what it had written; none where it did not.
+type ReadBack = Option<Result<Measurement, RealError>>;
+/// Where a worker leaves what it has measured while it makes a request itself.
+type WorkerDeposit = Deposit<Box<Left>>;
+
+/// A worker as the coordinator sees it while it makes requests itself.
+struct WorkerWatch {
+    job: usize,
+    deposit: Arc<WorkerDeposit>,
+    silence: Silence,
+    /// The number of the call in which it was when it was last looked at.
+    call: u64,
+    /// Whether it was left behind.
+    is_gone: bool,
+}
+
+impl WorkerWatch {
+    fn new(job: usize, deposit: Arc<WorkerDeposit>) -> Self {
+        Self { job, deposit, silence: Silence::default(), call: 0, is_gone: false }
+    }
+
+    /// Leaves the worker behind if its device does not answer; what it has measured.
+    fn left_behind(&mut self, run: &SharedRun, now: Nanos) -> Option<Box<Measurement>> {
+        let (silence, known) = (&mut self.silence, &mut self.call);
+        let left = self.deposit.take_if(|call, left| {
+            if std::mem::replace(known, call) != call {
+                *silence = Silence::default();
+            }
+            silence.is_over(run, now, left.ops())
+        })?;
+        self.is_gone = true;
+        Some(left.measured(run, now))
     }
 }
 

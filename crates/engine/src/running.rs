@@ -84,7 +84,7 @@ impl<'r> RunningJobs<'r> {
         if let Some(traffic) = traffic {
             return self.submit_zoned(drive, traffic, (now, since, tag), flight, request);
         }
-        if !self.count_in(request, flight) {
+        if !self.count_in(now, request, flight) {
             return false;
         }
         (flight.since, flight.submitted, flight.request) = (since, now, request);
@@ -109,7 +109,7 @@ impl<'r> RunningJobs<'r> {
             return false;
         }
         let request = match traffic.step(job, worker, request) {
-            ZoneStep::Go(there) if !self.count_in(there, flight) => return false,
+            ZoneStep::Go(there) if !self.count_in(now, there, flight) => return false,
             ZoneStep::Go(there) => there,
             ZoneStep::First(there) => {
                 self.in_flight += 1;
@@ -127,7 +127,7 @@ impl<'r> RunningJobs<'r> {
 
     /// Counts the worker's next request as in flight; false where a limit forbids it.
     #[inline]
-    fn count_in(&mut self, request: Request, flight: &InFlight) -> bool {
+    fn count_in(&mut self, now: Nanos, request: Request, flight: &InFlight) -> bool {
         let worker = &mut self.workers[flight.owner.worker as usize];
         let bytes = request.bytes().get();
         // Behind the last of the data comes no flush either.
@@ -136,10 +136,33 @@ impl<'r> RunningJobs<'r> {
             return false;
         }
         worker.next += 1;
-        worker.left -= u64::from(request.op != Op::Flush) | worker.counts_flushes;
+        worker.is_flushed = request.op == Op::Flush;
+        if now >= worker.limited_from {
+            worker.left -= u64::from(request.op != Op::Flush) | worker.counts_flushes;
+        }
         self.bytes_left -= bytes;
         self.in_flight += 1;
         true
+    }
+
+    /// Flushes once more for a worker that has come to its end, if it is to; `flights` are those of all tags.
+    #[cold]
+    pub fn flush_at_end(
+        &mut self,
+        drive: &mut dyn Drive,
+        traffic: Option<&mut ZoneTraffic>,
+        now: Nanos,
+        worker: u32,
+        flights: &mut [InFlight],
+    ) {
+        let Some(tag) = self.workers[worker as usize].tag_to_flush() else { return };
+        let flight = &mut flights[tag.0 as usize];
+        (flight.since, flight.submitted, flight.request) = (now, now, Request::FLUSH);
+        self.in_flight += 1;
+        match traffic {
+            Some(traffic) => traffic.submit(drive, now, tag, Request::FLUSH),
+            None => drive.submit(now, tag, Request::FLUSH),
+        }
     }
 
     /// Counts what was completed at `at`.
@@ -164,6 +187,11 @@ impl<'r> RunningJobs<'r> {
                 let submission = Some(Nanos::ZERO);
                 observer.completed(owner.worker, &Completed { at, request, latency, service, submission });
             }
+        } else if self.ended && self.workers[owner.worker as usize].has_flushed() {
+            // The flush at the end is part of what is measured, also where the time is over.
+            let within = self.deadline - Nanos::from_nanos(1);
+            self.measurement.record(request.op, request.bytes(), within - self.counted_from, at - since);
+            self.measurement.elapsed = at - self.counted_from;
         }
     }
 
@@ -203,6 +231,15 @@ pub(crate) struct VirtualWorker {
     pub left: u64,
     /// 1 where flushes count like other requests, as in a replay, else 0.
     counts_flushes: u64,
+    /// From when on requests count for what is left.
+    limited_from: Nanos,
+    /// Whether no request has followed the last flush.
+    is_flushed: bool,
+    /// Whether it flushes at its end; none once it has.
+    flushes_at_end: Option<bool>,
+    /// How many tags it has, and to how many of them nothing more comes where it has no queue.
+    depth: u32,
+    pub idle: u32,
     /// The first of its tags.
     pub first: u32,
     /// What it has where requests do not just follow one another.
@@ -224,6 +261,11 @@ impl VirtualWorker {
             next: AHEAD,
             left: workload.requests_each(),
             counts_flushes: u64::from(workload.replay.is_some()),
+            limited_from: began + workload.limited_from(),
+            is_flushed: true,
+            flushes_at_end: Some(workload.flushes_at_end()),
+            depth: workload.queue_depth,
+            idle: 0,
             first,
             queue: (!workload.is_closed()).then(queue),
         })
@@ -238,6 +280,30 @@ impl VirtualWorker {
             self.next = 0;
         }
         self.ahead[self.next]
+    }
+
+    /// Whether the flush at its end has been submitted.
+    fn has_flushed(&self) -> bool {
+        self.flushes_at_end.is_none()
+    }
+
+    /// A tag for the flush at its end; none where nothing was written since the last, something is in flight or more is to come.
+    fn tag_to_flush(&mut self) -> Option<Tag> {
+        let is_at_end = match &self.queue {
+            Some(queue) => !queue.is_awaited && queue.free.len() == self.depth as usize,
+            None => self.idle == self.depth,
+        };
+        if self.flushes_at_end != Some(true) || self.is_flushed || !is_at_end {
+            return None;
+        }
+        self.flushes_at_end = None;
+        match &mut self.queue {
+            Some(queue) => queue.free.pop(),
+            None => {
+                self.idle -= 1;
+                Some(Tag(self.first))
+            }
+        }
     }
 
     /// A tag for its next request, unless there is none, it is to be woken when that is due, or its queue is full.

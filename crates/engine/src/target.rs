@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use block::{Bytes, Lba, Nanos, Op, Request};
 
-use host::BlockDevice;
+use host::{BlockDevice, DiskCounters};
 
 use crate::access;
 use crate::nvme::Namespace;
@@ -251,7 +251,13 @@ impl Target {
         devices
     }
 
-    /// How long a run that is over waits without a completion for what is in flight.
+    /// How much the devices beneath have done, in units of no meaning; none where the kernel counts nothing of them.
+    pub(crate) fn done_by_devices(&self) -> Option<u64> {
+        let done = |device: &BlockDevice| device.counters().map(DiskCounters::done);
+        self.devices().iter().filter_map(done).reduce(u64::wrapping_add)
+    }
+
+    /// How long a run waits without a completion for what is in flight.
     pub(crate) fn patience(&self) -> Nanos {
         self.patience
     }

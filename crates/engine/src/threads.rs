@@ -143,6 +143,11 @@ impl Threads {
         })
     }
 
+    /// Whether the worker makes each request itself.
+    pub fn is_blocking(&self) -> bool {
+        self.own.is_some()
+    }
+
     /// Has nobody wait any more for what is in flight, which the device does not answer.
     pub fn abandon(&mut self) {
         self.is_abandoned = true;

@@ -187,7 +187,7 @@ impl<'r> VirtualRun<'r> {
             } else if let Some(Reverse((at, owner))) = self.wakes.pop() {
                 self.worker(owner).queue.as_mut().expect("only who has a queue is woken").is_awaited = false;
                 self.pull(drive, at, owner);
-                self.settle(drive, owner.job);
+                self.rest(drive, at, owner);
             } else {
                 break;
             }
@@ -202,7 +202,7 @@ impl<'r> VirtualRun<'r> {
         for tag in tags {
             let owner = self.flights[tag.0 as usize].owner;
             if self.worker(owner).queue.is_none() {
-                self.submit(drive, self.began, self.began, tag);
+                self.worker(owner).idle += u32::from(!self.submit(drive, self.began, self.began, tag));
             } else if self.worker(owner).first == tag.0 {
                 self.pull(drive, self.began, owner);
             }
@@ -251,6 +251,17 @@ impl<'r> VirtualRun<'r> {
             self.pull(drive, at, owner);
         } else if job.submit(drive, self.traffic.as_mut(), at, at, tag, flight) {
             return;
+        } else {
+            job.workers[owner.worker as usize].idle += 1;
+        }
+        self.rest(drive, at, owner);
+    }
+
+    /// Sees to what comes at the end of a worker, and of its job.
+    fn rest(&mut self, drive: &mut dyn Drive, at: Nanos, owner: TagOwner) {
+        if self.failure.is_none() {
+            let job = &mut self.jobs[owner.job as usize];
+            job.flush_at_end(drive, self.traffic.as_mut(), at, owner.worker, &mut self.flights);
         }
         self.settle(drive, owner.job);
     }
@@ -583,7 +594,7 @@ mod tests {
         let workload = Workload {
             pattern: Pattern::RandRead,
             ramp: Nanos::from_secs(1),
-            stop: Stop::after_requests(5),
+            stop: Stop::after_bytes(Bytes::from_kib(20)),
             ..Workload::default()
         };
         let error = run_virtual(&mut Steady::new(1), &workload, Seed::new(1)).unwrap_err();

@@ -1,5 +1,6 @@
 //! One worker of a workload in real time.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use workload::{Damage, Stream, Workload};
 
 use crate::content::ContentMark;
+use crate::crew::Deposit;
 use crate::discard::Discards;
 use crate::ledger::Ledger;
 use crate::live::LiveMeter;
@@ -19,10 +21,12 @@ use crate::ring_setup::SetupError;
 use crate::shortage::{memory_error, uring_error};
 use crate::uring::UringCompletion;
 use crate::zone_queue::ZoneQueue;
-use crate::{Clock, Completed, Cpu, Handover, Job, Measurement, Missing, Observer, RealError, Target};
+use crate::{Clock, Completed, Cpu, Handover, Job, Measurement, Observer, RealError, Target};
 
+mod silence;
 mod zones;
 
+pub(crate) use self::silence::{Left, Silence};
 use self::zones::WorkerZones;
 
 /// How long a failed request waits to see whether its device is being removed.
@@ -131,11 +135,19 @@ pub(crate) struct Worker<'r> {
     in_flight: u32,
     /// Its part in the zones of the target; none where that has none.
     zones: Option<Box<WorkerZones<'r>>>,
-    /// Since when the run is over and nothing has been completed.
-    silent_from: Option<Nanos>,
+    /// For how long nothing has been completed.
+    silence: Silence,
+    /// Where others find what this leaves while it makes a request itself.
+    deposit: Arc<Deposit<Box<Left>>>,
+    /// What that is, empty; none where the queue never has it make a request itself.
+    left: Option<Box<Left>>,
     requests_left: u64,
+    /// From when on requests count for that.
+    limited_from: Nanos,
     /// What every block should hold; none where nobody looks.
     ledger: Option<Box<Ledger>>,
+    /// Whether no request has followed the last flush.
+    is_flushed: bool,
     /// 1 where flushes count like other requests, as in a replay, else 0.
     counts_flushes: u64,
     /// How the queue hands requests over.
@@ -144,13 +156,14 @@ pub(crate) struct Worker<'r> {
     kept: Option<Vec<(Nanos, Request)>>,
     /// Of how many intervals, counting the one under way, the others have been told.
     told: usize,
-    measurement: Measurement,
+    measurement: Box<Measurement>,
 }
 
 impl<'r> Worker<'r> {
     /// Worker number `index`, to be used by the thread that makes it.
-    pub fn new(shared: &'r SharedRun<'r>, index: u32) -> Result<Self, RealError> {
+    pub fn new(shared: &'r SharedRun<'r>, index: u32, deposit: Arc<Deposit<Box<Left>>>) -> Result<Self, RealError> {
         let SharedRun { target, workload, seed, .. } = *shared;
+        let nothing = || Measurement::new(workload.clone(), seed, Clock::Real);
         let stream = Stream::new(workload, index, target.capacity(), seed)?;
         let depth = workload.queue_depth;
         if let Some(cpus) = target.submission().cpus_of(index) {
@@ -162,6 +175,7 @@ impl<'r> Worker<'r> {
             && target.parts_in((start, length)).all(Part::is_device);
         let (mut queue, handover) =
             if discards { (SubmissionQueue::Discards(Discards::new(target)), None) } else { granted(shared, index)? };
+        let left = queue.is_blocking().then(|| Left::new(nothing()));
         let zones = shared.zones.map(|(zones, job)| Box::new(WorkerZones::new(zones, job, index, queue.waker())));
         let requests_left = workload.requests_each();
         let mut ledger = Ledger::of(workload, index, target.capacity())?.map(Box::new);
@@ -180,14 +194,18 @@ impl<'r> Worker<'r> {
             written: (target.count() > 1).then(|| Lba::at(start)),
             in_flight: 0,
             zones,
-            silent_from: None,
+            silence: Silence::default(),
+            deposit,
+            left,
             requests_left,
+            limited_from: workload.limited_from(),
+            is_flushed: true,
             counts_flushes: u64::from(workload.replay.is_some()),
             ledger,
             handover,
             kept: shared.recorded_as.map(|_| Vec::new()),
             told: 0,
-            measurement: Measurement::new(workload.clone(), seed, Clock::Real),
+            measurement: Box::new(nothing()),
         })
     }
 
@@ -202,11 +220,8 @@ impl<'r> Worker<'r> {
             (false, true) => self.closed(now),
             (false, false) => self.paced(now),
         };
-        if let (Some(record), Some(job)) = (self.shared.target.record(), self.shared.recorded_as)
-            && let Some(kept) = self.kept.take()
-        {
-            record.add(job, kept);
-        }
+        let ended = ended.and_then(|()| self.flush_at_end(now));
+        self.shared.keep(self.kept.take());
         if let (Err(_), Some(zones)) = (&ended, &self.zones) {
             zones.close();
         }
@@ -216,10 +231,39 @@ impl<'r> Worker<'r> {
         Ok(self.take_measurement())
     }
 
+    /// Flushes once more where the workload asks for it and something was written since the last flush. This is part of what is
+    /// measured, also where the time is over.
+    fn flush_at_end(&mut self, now: impl Fn() -> Nanos) -> Result<(), RealError> {
+        let wanted = self.shared.workload.flushes_at_end() && !self.is_flushed && self.in_flight == 0;
+        if !wanted || self.shared.over.load(Ordering::Relaxed) || !self.measurement.failures.is_empty() {
+            return Ok(());
+        }
+        let (mut done, began) = (Vec::new(), now());
+        if let Some(kept) = &mut self.kept {
+            kept.push((began, Request::FLUSH));
+        }
+        self.launch(Tag(0), Request::FLUSH, began)?;
+        while self.in_flight > 0 && self.wait(&mut done, &now)? {
+            let (now, from) = (now(), self.shared.counted_from);
+            for done in done.drain(..) {
+                self.flights[done.tag.0 as usize].0 = IDLE;
+                self.in_flight -= 1;
+                if done.result.is_err() {
+                    self.fail(Request::FLUSH, done.result)?;
+                } else if now > from {
+                    let within = now.min(self.shared.deadline - Nanos::from_nanos(1));
+                    self.measurement.record(Op::Flush, Bytes::ZERO, within.since(from), now.since(began));
+                    self.measurement.elapsed = now.since(from);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// What has been measured since this was last asked.
     fn take_measurement(&mut self) -> Measurement {
         let nothing = Measurement::new(self.shared.workload.clone(), self.shared.seed, Clock::Real);
-        std::mem::replace(&mut self.measurement, nothing)
+        std::mem::replace(&mut *self.measurement, nothing)
     }
 
     /// Reads back all that was written, if it is to be checked and was not read just now; what was found, whose figures
@@ -291,7 +335,7 @@ impl<'r> Worker<'r> {
                     let patience = wake.since(now()).to_std().min(NAP);
                     match self.zones.is_some() && self.waits_for_zones(&mut done, patience)? {
                         true => {}
-                        false => self.queue.wait_for(&mut done, patience).map_err(uring_error)?,
+                        false => self.wait_by(|queue| queue.wait_for(&mut done, patience))?,
                     }
                 }
                 None if self.in_flight > 0 && self.wait(&mut done, &now)? => {}
@@ -306,17 +350,9 @@ impl<'r> Worker<'r> {
             }
         }
         if self.requests_left > 0 && !self.shared.over.load(Ordering::Relaxed) {
-            self.count_to_deadline();
+            self.shared.count_to_deadline(&mut self.measurement);
         }
         Ok(())
-    }
-
-    /// Makes the time in which nothing came, nobody asked, or nothing was answered part of the measurement.
-    fn count_to_deadline(&mut self) {
-        if self.shared.deadline < Nanos::MAX {
-            let whole = self.shared.deadline.since(self.shared.counted_from);
-            self.measurement.elapsed = self.measurement.elapsed.max(whole);
-        }
     }
 
     /// Submits what is due; when more will be, if that is not for a completion to bring about. Where data is checked,
@@ -343,52 +379,25 @@ impl<'r> Worker<'r> {
         Ok(None)
     }
 
-    /// Waits for completions; false where the run is over and the device has not answered for as long as it is given. What
-    /// is missing then has failed.
+    /// Waits for completions; false where the device has not answered for as long as it is given. What is missing then has
+    /// failed.
     fn wait(&mut self, done: &mut Vec<UringCompletion>, now: &impl Fn() -> Nanos) -> Result<bool, RealError> {
         loop {
             let waited = self.zones.is_some() && self.waits_for_zones(done, NAP)?;
             if !waited {
-                self.queue.wait_until_tick(done).map_err(uring_error)?;
+                self.wait_by(|queue| queue.wait_until_tick(done))?;
             }
             if self.in_flight == 0 {
                 return Ok(false);
             }
             if !done.is_empty() {
-                self.silent_from = None;
+                self.silence = Silence::default();
                 return Ok(true);
             }
-            let now = now();
-            let is_over = self.shared.over.load(Ordering::Relaxed) || self.shared.target.is_stopped();
-            if is_over || now >= self.shared.deadline {
-                // Silence counts from the end of the run: a stall before it may yet end.
-                let silent_from = *self.silent_from.get_or_insert(now);
-                if now.since(silent_from) >= self.shared.target.patience() {
-                    self.give_up(now);
-                    return Ok(false);
-                }
+            if self.gives_up(now()) {
+                return Ok(false);
             }
         }
-    }
-
-    /// Counts what is in flight as failed, and waits for it no longer.
-    #[cold]
-    fn give_up(&mut self, now: Nanos) {
-        self.queue.abandon();
-        let missing = self.flights.iter().enumerate().filter(|(_, (since, _))| *since != IDLE);
-        for (tag, (since, request)) in missing {
-            let since = *self.submitted.get(tag).unwrap_or(since);
-            let part = self.shared.target.part_at(request.lba.offset());
-            self.measurement.failures.record_missing(Missing {
-                op: request.op,
-                offset: request.lba.offset() - part.start,
-                length: request.bytes(),
-                waited: now.since(since),
-            });
-            self.in_flight -= 1;
-        }
-        assert_eq!(self.in_flight, 0, "what is in flight has a tag");
-        self.count_to_deadline();
     }
 
     /// The request that is made next.
@@ -424,7 +433,9 @@ impl<'r> Worker<'r> {
 
     /// Notes that the request that was asked for is submitted.
     fn count_in(&mut self, tag: Tag, request: Request, now: Nanos) {
-        self.requests_left -= u64::from(request.op != Op::Flush) | self.counts_flushes;
+        if now >= self.limited_from {
+            self.requests_left -= u64::from(request.op != Op::Flush) | self.counts_flushes;
+        }
         if let Some(submitted) = self.submitted.get_mut(tag.0 as usize) {
             *submitted = now;
         }
@@ -434,6 +445,7 @@ impl<'r> Worker<'r> {
     }
 
     fn launch(&mut self, tag: Tag, request: Request, since: Nanos) -> Result<(), RealError> {
+        self.is_flushed = request.op == Op::Flush;
         let target = self.shared.target;
         let request = self.written.as_mut().map_or(Ok(request), |written| target.within_part(request, written))?;
         let mark = self.ledger.as_mut().map_or(ContentMark::None, |ledger| ledger.begin(request));

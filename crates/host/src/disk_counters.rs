@@ -27,6 +27,8 @@ pub struct DiskCounters {
     pub write_time: Nanos,
     /// How long requests of all kinds took, all together.
     pub queued: Nanos,
+    /// Discards; zero where the kernel does not count them.
+    pub discards: u64,
     /// Flushes of its cache; none where the kernel does not count them.
     pub flushes: Option<u64>,
 }
@@ -64,8 +66,15 @@ impl DiskCounters {
             read_time: Nanos::from_millis(read_time),
             write_time: Nanos::from_millis(write_time),
             queued: Nanos::from_millis(queued),
+            discards: fields.get(11).copied().unwrap_or_default(),
             flushes: fields.get(15).copied().filter(|_| fields.len() >= 17),
         })
+    }
+
+    /// A number that changes with everything that is done.
+    pub fn done(self) -> u64 {
+        let requests = [self.reads, self.writes, self.discards, self.flushes.unwrap_or_default()];
+        requests.into_iter().fold(0, u64::wrapping_add)
     }
 
     /// What was done since `earlier`; what is under way is so now.
@@ -83,6 +92,7 @@ impl DiskCounters {
             read_time: self.read_time.since(earlier.read_time),
             write_time: self.write_time.since(earlier.write_time),
             queued: self.queued.since(earlier.queued),
+            discards: self.discards.saturating_sub(earlier.discards),
             flushes: self.flushes.map(|flushes| flushes.saturating_sub(earlier.flushes.unwrap_or_default())),
         }
     }
@@ -94,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_kernels_line_is_read_in_sectors_of_512_bytes() {
-        let line = "     120       3     2048      40      50       0      800      12        7       31       52  0 0 0 0 9 1\n";
+        let line = "     120       3     2048      40      50       0      800      12        7       31       52  6 0 0 0 9 1\n";
         let now = DiskCounters::parse(line).unwrap();
         let expected = DiskCounters {
             reads: 120,
@@ -108,8 +118,10 @@ mod tests {
             read_time: Nanos::from_millis(40),
             write_time: Nanos::from_millis(12),
             queued: Nanos::from_millis(52),
+            discards: 6,
             flushes: Some(9),
         };
+        assert_eq!(now.done(), 185);
         assert_eq!(now, expected);
         let older = DiskCounters::parse("20 0 1024 0 0 0 0 0 0 1 2").unwrap();
         assert_eq!((older.flushes, DiskCounters::parse("1 2 3")), (None, None));

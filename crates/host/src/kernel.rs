@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
 use rustix::ioctl::{Getter, Opcode, ioctl};
+use rustix::process::Pid;
 
 /// Source: Linux, include/uapi/linux/loop.h.
 const LOOP_GET_STATUS64: Opcode = 0x4c05;
@@ -25,6 +26,14 @@ pub(crate) fn loop_backing(device: BorrowedFd<'_>) -> Option<Backing> {
     // SAFETY: LOOP_GET_STATUS64 writes a whole `struct loop_info64`, plain numbers of 232 bytes, and reads nothing.
     let told = unsafe { ioctl(device, Getter::<LOOP_GET_STATUS64, [u64; LOOP_INFO64]>::new()) };
     told.ok().map(|info| Backing { file: (info[0], info[1]), device: info[2] })
+}
+
+/// Starts a process that goes on here as this one does; its number, and none in that process itself. This process must have
+/// one thread alone.
+pub(crate) fn fork() -> std::io::Result<Option<Pid>> {
+    // SAFETY: what another thread held when it was cut off would stay so for ever; the caller has no other thread.
+    let forked = unsafe { libc::fork() };
+    if forked < 0 { Err(std::io::Error::last_os_error()) } else { Ok(Pid::from_raw(forked)) }
 }
 
 /// Whether anybody has a file open for writing; `file` itself must be open for reading alone. None where the file system

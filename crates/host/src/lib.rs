@@ -6,6 +6,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+pub mod apart;
 mod block_device;
 mod caller;
 mod clocks;

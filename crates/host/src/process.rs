@@ -44,6 +44,18 @@ impl Process {
         started(self.pid) == Some(self.started)
     }
 
+    /// How many threads it has; none if there is none.
+    pub fn threads(self) -> Option<u64> {
+        fields(self.pid)?.get(THREADS)?.parse().ok()
+    }
+
+    /// How its first thread has ended, as wait(2) has it, where nobody has asked yet how all of it did; none while it runs.
+    pub fn first_ended(self) -> Option<i32> {
+        let fields = fields(self.pid)?;
+        let is_it = fields.get(STARTED)?.parse() == Ok(self.started);
+        (is_it && fields[0] == "Z").then(|| fields.get(EXIT_CODE)?.parse().ok()).flatten()
+    }
+
     /// Whether it had been started by this moment, to the second.
     pub fn was_there(self, moment: SystemTime) -> bool {
         let uptime = fs::read_to_string("/proc/uptime").unwrap_or_default();
@@ -86,10 +98,13 @@ pub fn environment(pid: Pid) -> Vec<u8> {
     }
 }
 
-/// Where in [`fields`] the kernel's flags are, the time of the start, and the signals that the first thread has to hear.
+/// Where in [`fields`] the kernel's flags are, the number of threads, the time of the start, the signals that the first thread
+/// has to hear, and how it has ended.
 const FLAGS: usize = 6;
+const THREADS: usize = 17;
 const STARTED: usize = 19;
 const PENDING: usize = 28;
+const EXIT_CODE: usize = 49;
 
 /// What the kernel tells of a process, from its state on; none if there is none.
 ///
@@ -127,6 +142,7 @@ mod tests {
         }
         let ended = Process::of(child.id()).unwrap();
         assert!(ended.is_ending());
+        assert_eq!((ended.first_ended(), this.first_ended()), (Some(0), None));
         child.wait().unwrap();
         assert!(ended.is_ending() && Process::of(child.id()).is_none_or(|other| other != ended));
     }

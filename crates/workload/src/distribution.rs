@@ -68,6 +68,8 @@ pub enum Distribution {
     Pareto(Decimal),
     /// Around the middle of the span, with this deviation in percent of the span: `normal:10`.
     Normal(Decimal),
+    /// The same of places that lie scattered over the span, as fio's `normal`: `normal-scattered:10`.
+    NormalScattered(Decimal),
     /// A share of the requests to each part of the span, in order: `zoned:90/10:10/90`.
     Zoned(Vec<AddressZone>),
 }
@@ -75,7 +77,7 @@ pub enum Distribution {
 impl Distribution {
     /// Whether some places are asked for more often than others all over the span.
     pub const fn gathers(&self) -> bool {
-        matches!(self, Self::Zipf(_) | Self::Pareto(_) | Self::Normal(_))
+        matches!(self, Self::Zipf(_) | Self::Pareto(_) | Self::Normal(_) | Self::NormalScattered(_))
     }
 }
 
@@ -88,13 +90,13 @@ impl FromStr for Distribution {
             let wrong = || ListError::Parameter { law, range, example, found: parameter.to_owned() };
             Decimal::read(parameter).filter(|number| allowed.contains(&number.0)).ok_or_else(wrong)
         };
+        let deviation = |law| number(law, "of percent above 0 and up to 100", "10", 1..=100 * Decimal::ONE);
         match law {
             "random" if parameter.is_empty() => Ok(Self::Uniform),
             "zipf" => number("zipf", "above 0 and up to 10", "1.2", 1..=10 * Decimal::ONE).map(Self::Zipf),
             "pareto" => number("pareto", "above 0 and below 1", "0.2", 1..=Decimal::ONE - 1).map(Self::Pareto),
-            "normal" => {
-                number("normal", "of percent above 0 and up to 100", "10", 1..=100 * Decimal::ONE).map(Self::Normal)
-            }
+            "normal" => deviation("normal").map(Self::Normal),
+            "normal-scattered" => deviation("normal-scattered").map(Self::NormalScattered),
             "zoned" => zones(parameter).map(Self::Zoned),
             _ => Err(ListError::UnknownDistribution { found: text.to_owned() }),
         }
@@ -136,6 +138,7 @@ impl fmt::Display for Distribution {
             Self::Zipf(theta) => write!(f, "zipf:{theta}"),
             Self::Pareto(share) => write!(f, "pareto:{share}"),
             Self::Normal(deviation) => write!(f, "normal:{deviation}"),
+            Self::NormalScattered(deviation) => write!(f, "normal-scattered:{deviation}"),
             Self::Zoned(zones) => {
                 let text: Vec<_> = zones.iter().map(|zone| format!("{}/{}", zone.requests, zone.space)).collect();
                 write!(f, "zoned:{}", text.join(":"))
@@ -161,6 +164,8 @@ enum Law {
     Pareto(f64),
     /// The deviation as a share of the span.
     Normal(f64),
+    /// The same.
+    NormalScattered(f64),
     Zoned {
         deck: Deck,
         ends: Vec<u64>,
@@ -177,6 +182,7 @@ impl AddressSampler {
             // Source: fio 3.33, lib/zipf.c, `pareto_init`.
             Distribution::Pareto(share) => Law::Pareto(share.get().ln() / (1.0 - share.get()).ln()),
             Distribution::Normal(deviation) => Law::Normal(deviation.get() / 100.0),
+            Distribution::NormalScattered(deviation) => Law::NormalScattered(deviation.get() / 100.0),
             Distribution::Zoned(zones) => {
                 let mut end = 0;
                 let ends = zones.iter().map(|zone| {
@@ -199,7 +205,8 @@ impl AddressSampler {
                 let even: f64 = random.random();
                 self.scatter(((self.cells - 1) as f64 * even.powf(*power)) as u64)
             }
-            Law::Normal(deviation) => (middle(*deviation, random) * self.cells as f64) as u64,
+            Law::Normal(deviation) => self.around_middle(*deviation, random),
+            Law::NormalScattered(deviation) => self.scatter(self.around_middle(*deviation, random)),
             Law::Zoned { deck, ends } => {
                 let zone = deck.draw(random);
                 let start = if zone == 0 { 0 } else { ends[zone - 1] };
@@ -208,6 +215,10 @@ impl AddressSampler {
             }
         };
         cell % room
+    }
+
+    fn around_middle(&self, deviation: f64, random: &mut impl Rng) -> u64 {
+        (middle(deviation, random) * self.cells as f64) as u64
     }
 
     /// The cell of a rank: a fixed shuffle in which neighbours in rank lie far apart.

@@ -119,6 +119,9 @@ pub struct Workload {
     /// The same with only the metadata that data needs; alike on a simulated drive \[`fdatasync`\].
     #[serde(default)]
     pub fdatasync: u32,
+    /// Whether each worker flushes once more at its end, where it has written since its last flush \[`end_fsync`\].
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub end_fsync: bool,
     /// When requests come \[`thinktime`, `rate_iops`\].
     #[serde(default)]
     pub arrival: Arrival,
@@ -177,6 +180,7 @@ impl Default for Workload {
             durable: false,
             fsync: 0,
             fdatasync: 0,
+            end_fsync: false,
             arrival: Arrival::default(),
             verify: Verify::default(),
             zoned: ZonedAccess::default(),
@@ -254,13 +258,31 @@ impl Workload {
         if self.fsync > 0 { self.fsync } else { self.fdatasync }
     }
 
+    /// Whether each worker flushes once more at its end, if it has written since its last flush.
+    pub const fn flushes_at_end(&self) -> bool {
+        self.end_fsync && self.changes_data() && self.replay.is_none()
+    }
+
+    /// From when on requests count for the limit of [`requests_each`](Self::requests_each): those of the ramp do not, where that
+    /// limit is the workload's own.
+    pub fn limited_from(&self) -> Nanos {
+        if self.replay.is_some() || self.verify.stamps { Nanos::ZERO } else { self.ramp }
+    }
+
+    /// How long it takes where nothing but time ends it; none elsewhere.
+    pub fn time_alone(&self) -> Option<Nanos> {
+        let Stop { time, requests, bytes, span } = self.stop;
+        let is_alone = requests.is_none() && bytes.is_none() && span.is_none() && self.replay.is_none();
+        time.filter(|_| is_alone).map(|time| self.ramp + time)
+    }
+
     /// Whether the next request follows whenever one is completed.
     pub fn is_closed(&self) -> bool {
         let paced = self.replay.as_ref().is_some_and(|replay| replay.pace != ReplayPace::AsFast);
         self.arrival.is_closed() && !paced
     }
 
-    /// How many requests each worker makes at most. Flushes do not count, but in a replay, where they are recorded
+    /// How many requests each worker makes at most, from [`limited_from`](Self::limited_from) on. Flushes do not count, but in a replay, where they are recorded
     /// like all others.
     pub fn requests_each(&self) -> u64 {
         let recorded = self.replay.as_ref().and_then(|replay| replay.trace.as_ref());

@@ -23,6 +23,7 @@ use crate::failure::Failure;
 use crate::fio_line::FioLine;
 use crate::outputs;
 use crate::run_request::judge;
+use crate::supervision;
 use crate::terminal::say;
 
 /// How fio ends where anything went wrong.
@@ -189,6 +190,7 @@ fn carry_out(
             let _ = say(&text);
         }
     };
+    supervision::apart(jobs::waits_in_calls(&asked, &import)?);
     let done = jobs::measure(&asked, import, open_store()?, &print)?;
     let so_far = so_far.into_inner().unwrap_or_else(PoisonError::into_inner);
     let text = match own {

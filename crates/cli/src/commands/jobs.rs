@@ -75,6 +75,21 @@ pub fn read(asked: &JobsRun) -> Result<Import, Failure> {
     job_file::read_line(asked.line, asked.reading, asked.target)
 }
 
+/// Whether requests are made by calls that a device may never end.
+///
+/// # Errors
+/// If an option of the jobs makes no sense.
+pub fn waits_in_calls(asked: &JobsRun, import: &Import) -> Result<bool, Failure> {
+    let targets: Vec<&str> = match asked.target {
+        Some(target) => vec![target],
+        None => import.parts.iter().map(|part| part.name.as_str()).collect(),
+    };
+    let is_real = targets.iter().all(|target| !target.starts_with("sim:"));
+    let trims = import.jobs().any(|job| job.workload.pattern.trims());
+    let options = options(asked.real, import, is_real, asked.target.is_none())?;
+    Ok(targets.iter().any(|target| options.waits_in_calls(target, trims)))
+}
+
 /// Runs the jobs; `print` tells what they have done so far, where that is asked for.
 pub fn measure(
     asked: &JobsRun,

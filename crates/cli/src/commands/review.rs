@@ -154,6 +154,11 @@ impl Arguments {
         self.metrics.is_some()
     }
 
+    /// Whether requests are made by calls that a device may never end.
+    pub fn waits_in_calls(&self) -> bool {
+        self.targets.iter().any(|target| self.real.waits_in_calls(target, false))
+    }
+
     /// Whether a power meter is named.
     pub fn has_power(&self) -> bool {
         self.power.is_given()

@@ -23,6 +23,7 @@ use crate::number;
 use crate::power::PowerOptions;
 use crate::recorder::Recorder;
 use crate::run_request::{RunRequest, failure, judge};
+use crate::supervision;
 use crate::target::{self, OpenedTarget, RealOptions};
 use crate::terminal::say;
 
@@ -97,6 +98,8 @@ pub enum RunFormat {
 
 /// Runs the workload and prints one document, also where it fails and a program is to read it.
 pub fn run(arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Failure>) -> ExitCode {
+    let trims = arguments.fields.workload().pattern.trims();
+    supervision::apart(arguments.real.waits_in_calls(arguments.target(), trims));
     let measured = open_store().and_then(|store| measure(arguments, store));
     let failure = match measured.and_then(|(document, judged)| say(&document).map(|()| judged)) {
         Ok(Ok(())) => return Exit::Done.into(),

@@ -153,3 +153,31 @@ fn a_server_that_is_stopped_is_found_and_ended_so_that_nothing_hangs() {
     thread::sleep(Duration::from_millis(100));
     assert_eq!(left_behind(pid), [""; 0]);
 }
+
+#[test]
+fn a_run_on_a_drive_that_does_not_answer_ends_its_process_also_while_threads_wait_in_the_kernel() {
+    if !can_attach() {
+        return;
+    }
+    let place = Place::new();
+    for (engine, direct, limit) in [
+        ("psync", "--direct=1", "--runtime=2"),
+        ("psync", "--direct=1", "--number_ios=10k"),
+        ("psync", "--direct=0", "--number_ios=10k"),
+        ("io_uring", "--direct=0", "--number_ios=10k"),
+        ("io_uring", "--direct=1", "--number_ios=10k"),
+    ] {
+        let drive = Attached::new(&place, &["--fault=delay=1h@2048-100000000"]);
+        let engine = format!("--ioengine={engine}");
+        let words = ["run", &drive.device, "--rw=read", "--bs=4k", direct, &engine, limit, "--io-timeout=1s"];
+        // Its output is read to its end, which a process that is left behind must not hold open.
+        let said = place.assay(&words);
+        assert_eq!(said.code, Some(1), "{engine} {limit}: {}", said.stderr);
+        assert!(said.stdout.contains("no answer to the read of 4 KiB at offset "), "{engine} {limit}: {}", said.stdout);
+        assert!(said.stderr.contains("1 requests failed"), "{engine} {limit}: {}", said.stderr);
+        let is_left = said.stderr.contains("stays behind: the kernel ends it when the device answers");
+        assert_eq!(is_left, engine.contains("psync"), "{engine} {direct}: {}", said.stderr);
+        place.succeeds(&["detach", "--abort", &drive.device]);
+        std::mem::forget(drive);
+    }
+}

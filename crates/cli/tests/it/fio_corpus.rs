@@ -205,8 +205,10 @@ fn rows(name: &str) -> Vec<toml::Value> {
 
 /// The engines that read and write files and block devices, as one machine does.
 fn is_for_files_and_devices(line: &str) -> bool {
-    let foreign =
-        ["rbd", "rados", "libpmem", "external", "http", "nfs", "net", "rdma", "cpuio", "xnvme", "spdk", "libiscsi"];
+    let foreign = [
+        "rbd", "rados", "libpmem", "external", "http", "nfs", "nbd", "net", "rdma", "cpuio", "xnvme", "spdk",
+        "libiscsi",
+    ];
     let is_foreign =
         |name: &&str| line.contains(&format!("ioengine={name}")) || line.contains(&format!("ioengine {name}"));
     let alone = ["--server", "--client", "--profile", "--cmdhelp", "--enghelp", "--merge_blktrace"];

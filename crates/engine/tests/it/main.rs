@@ -3,6 +3,7 @@
 mod device;
 mod faults;
 mod handover;
+mod limits;
 mod parts;
 mod real;
 mod replay;

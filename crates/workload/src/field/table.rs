@@ -188,6 +188,12 @@ fields! {
     Fdatasync "fdatasync" "Writes per data flush" "fdatasync after this many writes of a worker"
         Value { of: &COUNT, get: |w| Some(w.fdatasync), set: |w, writes| w.fdatasync = writes },
         Fio::Same(Count), { takes: "WRITES", marks: &[Traced, Writes], phrase: Around("data flush every ", " writes") }
+    EndFsync "end_fsync" "Flush at end" "1: fsync by each worker at its end, as part of what is measured"
+        Switch {
+            words: OFF_ON, off: 1, shown: ["none", "flush at end"],
+            get: |w| w.end_fsync, set: |w, flush| w.end_fsync = flush,
+        },
+        Fio::Same(Word), { takes: "0|1", marks: &[Writes], phrase: Around("", "") }
     Thinktime "thinktime" "Think time" "Think time after each burst; a bare number is in microseconds"
         Value { of: &PAUSE, get: |w| Some(w.arrival.think), set: |w, time| w.arrival.think = time },
         PACED, {

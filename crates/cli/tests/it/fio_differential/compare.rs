@@ -48,7 +48,7 @@ struct ComparedJob<'a> {
     ours: &'a [Request],
     /// Whether assay says that requests are not as asked.
     is_loose: bool,
-    /// Whether it says that no flush follows the last request.
+    /// Whether it says that no flush follows the last request of each loop.
     lacks_end: bool,
 }
 
@@ -57,6 +57,8 @@ impl<'a> ComparedJob<'a> {
         let announced = ours.announced.get(&section.name);
         let has = |wanted: &dyn Fn(&str) -> bool| announced.is_some_and(|names| names.iter().any(|name| wanted(name)));
         let is_end = |name: &str| ["end_fsync", "fsync_on_close"].contains(&name);
+        // How many requests fall into the ramp is a matter of time.
+        let has_ramp = section.get("ramp_time").is_some();
         // Where reads and writes have limits of their own, these decide what the shares are.
         let is_mixed = is_mixed(section);
         let is_of_times = |name: &str| OF_TIMES.contains(&name) && !(is_mixed && name.starts_with("rate"));
@@ -64,7 +66,7 @@ impl<'a> ComparedJob<'a> {
             section,
             theirs: &theirs.logs[&section.name],
             ours: &ours.logs[&section.name],
-            is_loose: has(&|name| !is_of_times(name) && !is_end(name)),
+            is_loose: has_ramp || has(&|name| !is_of_times(name) && !is_end(name)),
             lacks_end: has(&is_end),
         }
     }
@@ -161,7 +163,7 @@ impl<'a> ComparedJob<'a> {
             return;
         }
         let passes = passes(self.theirs);
-        let ends = if self.lacks_end { passes } else { 0 };
+        let ends = if self.lacks_end { passes - 1 } else { 0 };
         let is_drawn = !self.has_one_size() || self.is_mixed();
         let drawn = if is_drawn { 1 + count(self.theirs) / 4 } else { 0 };
         // At the start of a pass fio flushes again, and it loses flushes that fall due while a queue first fills.

@@ -99,13 +99,10 @@ fn distribution(reading: &OptionReader, given: &FioOption, towards: FioDirection
     let text = match (law, list) {
         ("zipf", "") => "zipf:1.1".to_owned(),
         ("pareto", "") => "pareto:0.2".to_owned(),
-        ("normal", list) => {
-            reading.tell(given.lost("requests gather around the middle of the range, not around places all over it"));
-            match deviation(list) {
-                Some(deviation) => format!("normal:{deviation:.2}"),
-                None => return reading.tell(given.bad(format!("`{list}` is not a deviation from 0 to 100 %"))),
-            }
-        }
+        ("normal", list) => match deviation(list) {
+            Some(deviation) => format!("normal-scattered:{deviation:.2}"),
+            None => return reading.tell(given.bad(format!("`{list}` is not a deviation from 0 to 100 %"))),
+        },
         (law, "") => law.to_owned(),
         (law, list) => format!("{law}:{list}"),
     };

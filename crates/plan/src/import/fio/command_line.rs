@@ -314,10 +314,10 @@ impl Known {
         }
         let abbreviated = || ABBREVIATED.iter().find(|(short, _)| *short == name).map(|(_, long)| *long);
         Self::of_fio(name)
-            .or_else(ours)
-            .or_else(|| Self::of_fio(abbreviated()?))
             // fio writes some names with dashes and others with underscores.
             .or_else(|| Self::of_fio(&name.replace('-', "_")))
+            .or_else(ours)
+            .or_else(|| Self::of_fio(abbreviated()?))
             .or_else(|| Self::of_fio(only_one_that_begins(name)?))
     }
 

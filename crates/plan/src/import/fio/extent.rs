@@ -285,10 +285,6 @@ fn end(reading: &OptionReader, time: Option<Nanos>, job: &mut ImportedJob) {
         reading.tell(given.lost("the job runs once; fio does nothing if the size is less than the largest block"));
     }
     let requests = reading.count("number_ios").filter(|&count| count > 0);
-    if let Some(given) = reading.option("number_ios").filter(|_| requests.is_some() && job.workload.ramp > Nanos::ZERO)
-    {
-        reading.tell(given.lost("requests within the ramp time count too, in fio only those after it"));
-    }
     if let Some(given) = reading.option("time_based").filter(|_| reading.is_on("time_based") && time.is_none()) {
         job.natural.push(Natural::of(given, "without `runtime` it changes nothing, in fio neither"));
     }

@@ -434,6 +434,12 @@ fn one_flush(reading: &OptionReader, workload: &mut Workload) {
         reading.tell(given.lost("flushes come as `fsync` says alone"));
         workload.fdatasync = 0;
     }
+    // On a file that is closed at the end alone both mean the same.
+    let at_end = ["end_fsync", "fsync_on_close"].into_iter().find(|name| reading.is_on(name));
+    workload.end_fsync = at_end.is_some() && workload.pattern.changes_data();
+    if let Some(given) = at_end.and_then(|name| reading.option(name)).filter(|_| reading.count("loops") > Some(1)) {
+        reading.tell(given.lost("a flush follows the last loop alone, in fio each of them"));
+    }
     let flushes = if workload.fsync > 0 { "fsync" } else { "fdatasync" };
     if let Some(given) =
         reading.option(flushes).filter(|_| workload.pattern.is_mixed() && workload.fsync.max(workload.fdatasync) > 0)

@@ -213,20 +213,32 @@ fn group(jobs: Vec<ImportedJob>, notices: &mut Vec<Notice>) -> Vec<JobGroup> {
         groups[place].push(job);
     }
     groups.retain(|group| !group.is_empty());
-    groups.into_iter().enumerate().map(|(place, jobs)| begin(place, jobs, notices)).collect()
+    let mut since_start = Some(Nanos::ZERO);
+    groups.into_iter().map(|jobs| begin(jobs, &mut since_start, notices)).collect()
 }
 
 fn is_called(job: &ImportedJob, name: &str) -> bool {
     job.section.name == name
 }
 
-/// The group that `jobs` make, which begins when the first of them does.
-fn begin(place: usize, mut jobs: Vec<ImportedJob>, notices: &mut Vec<Notice>) -> JobGroup {
+/// The group that `jobs` make, which begins when the first of them does, and not before those before it have ended. `since_start`
+/// is how long these take, where that is known, and becomes the same with this group.
+fn begin(mut jobs: Vec<ImportedJob>, since_start: &mut Option<Nanos>, notices: &mut Vec<Notice>) -> JobGroup {
     let delay = jobs.iter().map(|job| job.delay).min().unwrap_or_default();
-    let late = jobs.iter().filter(|job| place > 0 && job.delay > Nanos::ZERO && job.delay == delay);
-    notices.extend(late.filter_map(|job| job.section.option("startdelay")).map(|given| {
-        given.lost("the delay begins when the jobs before have ended, in fio with the first of all jobs")
-    }));
+    if since_start.is_none() {
+        let late = jobs.iter().filter(|job| job.delay > Nanos::ZERO && job.delay == delay);
+        notices.extend(late.filter_map(|job| job.section.option("startdelay")).map(|given| {
+            given.lost(
+                "the delay begins when the jobs before have ended, of which it is not known when they do; in fio it begins with \
+                 the first of all jobs",
+            )
+        }));
+    }
+    // In fio a delay begins with the first of all jobs.
+    let wait = delay.since(since_start.unwrap_or_default());
+    let times = jobs.iter().map(|job| job.workload.time_alone());
+    let longest = times.collect::<Option<Vec<Nanos>>>().and_then(|times| times.into_iter().max());
+    *since_start = since_start.zip(longest).map(|(before, time)| before + wait + time);
     for pair in jobs.windows(2).filter(|pair| !pair[0].is_reported_by_group()) {
         notices.extend(pair[1].section.option("group_reporting").map(|given| {
             given.lost("the group's figures begin with this job; fio adds them to those of the job before")
@@ -245,5 +257,5 @@ fn begin(place: usize, mut jobs: Vec<ImportedJob>, notices: &mut Vec<Notice>) ->
     {
         only.natural.push(Natural::of(given, "no job runs concurrently with this one"));
     }
-    JobGroup { delay, jobs }
+    JobGroup { delay: wait, jobs }
 }

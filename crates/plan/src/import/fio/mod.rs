@@ -38,5 +38,6 @@ pub use layout::{Import, JobGroup, import, import_line};
 pub use logs::{FioLog, FioLogs, LogKind};
 pub use parts::Part;
 pub use section::JobFile;
+pub use table::other_word;
 pub use units::seconds;
 pub use world::World;

@@ -249,16 +249,8 @@ const LOST: &[FioOptionSpec] = &[
     known("cpus_allowed_policy", &[], With("cpus_allowed")),
     known("numa_cpu_nodes", &[], Lost(NEVER, PIN)),
     known("numa_mem_policy", &[], Lost(NEVER, "buffers are placed by the kernel")),
-    known(
-        "end_fsync",
-        &[],
-        Lost(OFF, "no flush at the end is waited for, so what still lies in caches then counts as written"),
-    ),
-    known(
-        "fsync_on_close",
-        &[],
-        Lost(OFF, "no flush at the end is waited for, so what still lies in caches then counts as written"),
-    ),
+    known("end_fsync", &[], Honoured),
+    known("fsync_on_close", &[], Honoured),
     known(
         "steadystate",
         &["ss"],
@@ -346,11 +338,15 @@ const OTHER_WORDS: [(&str, &[&str]); 11] = [
     ("ramp_time", &["warmup", "rampup", "ramp"]),
 ];
 
+/// The option that has another name elsewhere, or is meant by another word for the same.
+pub fn other_word(name: &str) -> Option<&'static str> {
+    let word: String = name.chars().filter(char::is_ascii_alphanumeric).take(64).collect::<String>().to_lowercase();
+    OTHER_WORDS.iter().find(|(_, words)| words.contains(&&*word)).map(|(option, _)| *option)
+}
+
 /// The option that was most likely meant: by the word, or else by a name that is near.
 pub(super) fn meant(name: &str) -> Option<&'static str> {
-    let word: String = name.chars().filter(char::is_ascii_alphanumeric).take(64).collect::<String>().to_lowercase();
-    let by_word = OTHER_WORDS.iter().find(|(_, words)| words.contains(&&*word)).map(|(option, _)| *option);
-    by_word.or_else(|| block::nearest(name, all().flat_map(FioOptionSpec::names)))
+    other_word(name).or_else(|| block::nearest(name, all().flat_map(FioOptionSpec::names)))
 }
 
 #[cfg(test)]
