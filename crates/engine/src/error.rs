@@ -275,7 +275,7 @@ fn io_advice(errno: Errno) -> &'static str {
         Errno::NOSPC | Errno::DQUOT => "the disk is full: free some space or give a smaller --size",
         Errno::INVAL => "the target does not accept this block size or offset: try another block size or --direct=0",
         Errno::OPNOTSUPP => {
-            "the target does not support this: leave out --hipri, which needs a device with poll queues"
+            "the target does not support this: --hipri needs a device with poll queues; see `dmesg` for other reasons"
         }
         Errno::NODEV | Errno::NXIO => "the device is gone: see `dmesg`",
         Errno::ROFS | Errno::PERM => "the target has become read-only: see `dmesg` for the reason",

@@ -552,9 +552,10 @@ impl<'r> Worker<'r> {
     }
 }
 
-/// Whether a request ends so on a device that is no more: reads of NVMe then find the end of the device, writes no space.
+/// Whether a request ends so on a device that is no more: reads of NVMe then find the end of the device, writes no space, and
+/// a namespace that was detached is not supported.
 fn may_be_gone(result: &Result<u32, Errno>) -> bool {
-    !matches!(result, Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::NODATA))
+    !matches!(result, Err(Errno::INVAL | Errno::NODATA))
 }
 
 /// Whether the kernel removes the device within this time, which it tells after the first requests have failed.

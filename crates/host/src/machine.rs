@@ -37,6 +37,8 @@ pub struct ProcessorTicks {
 }
 
 impl Machine {
+    /// Where each processor is told its governor.
+    pub const GOVERNORS: &str = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
     /// Where the kernel has its control groups.
     pub const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
 
@@ -88,6 +90,26 @@ impl Machine {
     pub fn governors(&self) -> Vec<String> {
         let processors = entries(&self.root.join("sys/devices/system/cpu"), "cpu");
         processors.iter().filter_map(|processor| word(&processor.join("cpufreq/scaling_governor"))).collect()
+    }
+
+    /// Whether the first processor can be told to keep to this governor; none where the kernel does not say.
+    pub fn offers_governor(&self, name: &str) -> Option<bool> {
+        let offered = self.word("sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors")?;
+        Some(offered.split_whitespace().any(|governor| governor == name))
+    }
+
+    /// Whether the processors are those of a virtual machine.
+    ///
+    /// Source: Linux, arch/x86/include/asm/cpufeatures.h: `hypervisor`, "Running on a hypervisor".
+    pub fn is_virtual(&self) -> bool {
+        let processors = self.word("proc/cpuinfo").unwrap_or_default();
+        let mut flags = processors.lines().filter(|line| line.starts_with("flags"));
+        flags.any(|line| line.split_whitespace().any(|flag| flag == "hypervisor"))
+    }
+
+    /// Whether the kernel has this module loaded.
+    pub fn has_loaded(&self, module: &str) -> bool {
+        self.root.join("sys/module").join(module).exists()
     }
 
     /// How far io_uring is disabled: 0 not at all, 1 for most users, 2 for all. None where the kernel has no such setting.

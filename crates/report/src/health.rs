@@ -37,9 +37,10 @@ fn table(rows: &[HealthRow]) -> Markup {
     }
 }
 
-/// The same for a terminal `width` columns wide, after the drive's self-test where there was one. Ends with a line feed.
+/// The same for a terminal `width` columns wide, with its findings, after the drive's self-test where there was one. Ends with a
+/// line feed.
 pub fn text(record: &HealthRecord, tested: Option<&SelfTestEnd>, width: u16) -> String {
-    let words = tested.map(self_test).into_iter().chain(words(record));
+    let words = tested.map(self_test).into_iter().chain(words(record)).chain(record.findings());
     let mut lines: Vec<String> = words.flat_map(|words| wrapped(&words, width)).collect();
     let rows = rows(record);
     if !rows.is_empty() {

@@ -113,3 +113,60 @@ fn a_simulated_drive_tells_of_itself_in_the_same_schema() {
     assert_eq!(now["after"]["health"]["wear_percent"], 0.0);
     assert!(place.refuses(&["health", "nowhere"]).contains("neither a run nor a target"));
 }
+
+/// A smartctl that says this of the drive's self-test once one was begun.
+fn tested(place: &Place, value: u64, words: &str) -> std::process::Output {
+    let folder = place.path("bin");
+    fs::create_dir_all(&folder).unwrap();
+    let text = |value: u64, words: &str| {
+        serde_json::json!({
+            "device": {"protocol": "ATA"}, "smart_status": {"passed": true}, "temperature": {"current": 31},
+            "ata_smart_data": {"self_test": {"status": {"value": value, "string": words}},
+                               "capabilities": {"self_tests_supported": true}},
+        })
+        .to_string()
+    };
+    fs::write(folder.join("before"), text(0, "completed without error")).unwrap();
+    fs::write(folder.join("after"), text(value, words)).unwrap();
+    let script =
+        "#!/bin/sh\ncd \"$(dirname \"$0\")\" || exit 9\ncase \"$*\" in -t*) cp after before;; *) cat before;; esac\n";
+    fs::write(folder.join("smartctl"), script).unwrap();
+    fs::set_permissions(folder.join("smartctl"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    fs::write(place.path("file"), "").unwrap();
+    place.command(&["health", "file", "--self-test", "short"]).env("PATH", path).output().unwrap()
+}
+
+#[test]
+fn a_self_test_passes_fails_or_is_cut_short_and_the_exit_code_says_so() {
+    let place = Place::new();
+    if !lies_on_a_drive(&place) {
+        return;
+    }
+    let environment = lab::Environment::with_target(&place.path("file"));
+    if environment.device.is_some_and(|device| device.transport.as_deref() == Some("NVMe")) {
+        return support::skip("the tests' folder lies on an NVMe drive, which nvme-cli is asked about");
+    }
+    for (value, words, code, said) in [
+        (0, "completed without error", 0, "passed (completed without error)"),
+        (121, "completed with read failure", 1, "failed its self-test (completed with read failure): back up its data"),
+        (25, "was aborted by the host", 1, "did not come to its end (was aborted by the host); run it again"),
+    ] {
+        let output = tested(&place, value, words);
+        let all = [output.stdout, output.stderr].concat();
+        let all = String::from_utf8_lossy(&all).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(output.status.code() == Some(code) && all.contains(said), "{all}");
+        assert!(all.contains("Temperature 31 °C"), "its health is shown whatever came of it: {all}");
+    }
+}
+
+#[test]
+fn only_a_drive_tests_itself() {
+    let place = Place::new();
+    let table =
+        [("last", "name the drive"), ("sim:x25-m", "no self-test; name a device"), ("nowhere", "neither a run nor")];
+    for (subject, words) in table {
+        assert!(place.refuses(&["health", subject, "--self-test", "short"]).contains(words), "{subject}");
+    }
+    assert!(place.refuses(&["health", "last", "--self-test", "extended"]).contains("give short or long"));
+}

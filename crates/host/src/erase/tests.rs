@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use crate::tools::fakes::{asked, fake};
+use crate::tools::tests::{asked, fake};
 
 fn drive(name: &str, transport: &str) -> DeviceInfo {
     DeviceInfo { name: name.to_owned(), transport: Some(transport.to_owned()), ..DeviceInfo::default() }

@@ -277,7 +277,7 @@ fn nvme_cli_tells_the_same_where_there_is_no_smartctl() {
 
 #[test]
 fn an_nvme_drive_is_asked_by_the_program_that_is_there() {
-    use crate::tools::fakes::{asked, fake};
+    use crate::tools::tests::{asked, fake};
     let device = crate::DeviceInfo {
         name: "nvme0n1".to_owned(),
         transport: Some("NVMe".to_owned()),

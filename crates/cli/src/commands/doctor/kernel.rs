@@ -150,12 +150,11 @@ fn governor(machine: &Machine) -> Status {
         Some(other) => {
             let adrift = governors.iter().filter(|governor| *governor != "performance").count();
             let detail = format!("{other} on {adrift} of {} processors", governors.len());
-            let offered = machine.read("sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors");
-            if offered.is_some_and(|offered| !offered.split_whitespace().any(|name| name == "performance")) {
+            if machine.kernel.offers_governor("performance") == Some(false) {
                 return Status::unavailable(format!("{detail}; the driver offers no `performance`"));
             }
             // What cpupower does too, whose package is called otherwise by every distribution.
-            let write = machine.as_root("tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor");
+            let write = machine.as_root(&format!("tee {}", host::Machine::GOVERNORS));
             Status::missing(detail, format!("echo performance | {write}"))
         }
     }

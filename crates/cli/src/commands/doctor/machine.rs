@@ -80,16 +80,6 @@ impl Machine {
         if self.is_root { command.to_owned() } else { format!("sudo {command}") }
     }
 
-    /// Whether the processors are those of a virtual machine.
-    ///
-    /// Source: Linux, arch/x86/include/asm/cpufeatures.h: the flag `hypervisor` is set where the processor says that it runs on one.
-    pub fn is_virtual(&self) -> bool {
-        let processors = self.read("proc/cpuinfo").unwrap_or_default();
-        processors
-            .lines()
-            .any(|line| line.starts_with("flags") && line.split_whitespace().any(|flag| flag == "hypervisor"))
-    }
-
     /// Whether `modprobe` would find a module of this name for the kernel that runs.
     ///
     /// Source: modules.dep(5); `-` and `_` are the same in names of modules, modprobe(8).

@@ -35,9 +35,9 @@ fn processor_meter(machine: &Machine) -> Status {
         Status::ready(format!("{} (--power rapl)", counters.join(", ")))
     } else if hidden > 0 {
         Status::missing("only root may read the counters", "put sudo before the command")
-    } else if machine.is_virtual() {
+    } else if machine.kernel.is_virtual() {
         Status::unavailable("no counter found; virtual machines have none")
-    } else if machine.has_module(RAPL) && !machine.has(&format!("sys/module/{RAPL}")) {
+    } else if machine.has_module(RAPL) && !machine.kernel.has_loaded(RAPL) {
         Status::missing("no counter found", machine.load(RAPL))
     } else {
         Status::unavailable(format!("no counter found; Intel's since 2011 and AMD's since 2017 have one, by {RAPL}"))

@@ -6,7 +6,7 @@ use super::page::Page;
 use crate::support::Place;
 
 /// Options of other programs that pages name.
-const OF_OTHERS: [(&str, &[&str]); 14] = [
+const OF_OTHERS: [(&str, &[&str]); 15] = [
     ("blockdev", &["--flushbufs"]),
     ("cargo", &["--release", "--path", "--test", "--features", "--workspace", "--locked", "--bench", "--all-targets"]),
     ("a test", &["--nocapture", "--ignored"]),
@@ -70,6 +70,7 @@ const OF_OTHERS: [(&str, &[&str]); 14] = [
         ],
     ),
     ("sbatch", &["--array", "--cpus-per-task", "--job-name", "--wait"]),
+    ("sg_sanitize", &["--block", "--quick", "--wait"]),
     ("smartctl", &["--json"]),
     ("wc", &["--lines"]),
 ];

@@ -9,7 +9,7 @@ const DOCTOR: [Step; 3] = [
     does(
         "what the kernel could have is advised",
         "d=/lib/modules/$(uname -r); mkdir -p $d/kernel; cp /spare/*.ko $d/kernel; depmod\n\
-         assay doctor; assay doctor --format json | jq -r '.checks[] | select(.status == \"missing\").remedy'",
+         assay doctor; assay doctor --format json | jq -rM '.checks[] | select(.status == \"missing\").remedy'",
         &[
             "missing O_DIRECT bypass the page cache: rootfs does not support O_DIRECT",
             "remedy: modprobe loop",
@@ -24,7 +24,7 @@ const DOCTOR: [Step; 3] = [
     does(
         "followed, it leads to all that the machine can have, but for packages",
         "mkfs.ext4 -qF /dev/vda && mount /dev/vda /mnt && cd /mnt\n\
-         remedies() { assay doctor --format json | jq -r '.checks[] | select(.status == \"missing\").remedy' | \
+         remedies() { assay doctor --format json | jq -rM '.checks[] | select(.status == \"missing\").remedy' | \
          grep -v \"with this system's package manager$\"; }\n\
          remedies >/tmp/first; cat /tmp/first; sh -e /tmp/first || exit; remedies; [ -z \"$(remedies)\" ]",
         &["modprobe loop modprobe fuse"],

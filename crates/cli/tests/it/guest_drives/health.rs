@@ -18,7 +18,7 @@ const HEALTH: [Step; 11] = [
     ),
     does(
         "without smartctl by nvme-cli, which says the same",
-        "health() { assay health /dev/nvme1n1 --format json | jq -c '.after.health | [.temperature_celsius, .wear_percent, \
+        "health() { assay health /dev/nvme1n1 --format json | jq -cM '.after.health | [.temperature_celsius, .wear_percent, \
          .uncorrectable, .spare_percent, .error_log_entries, .passed]'; }\n\
          one=$(health); mv /sbin/smartctl /tmp; two=$(health); assay health /dev/nvme1n1; mv /tmp/smartctl /sbin\n\
          echo \"$one $two\"; [ \"$one\" = \"$two\" ]",
@@ -46,7 +46,7 @@ const HEALTH: [Step; 11] = [
          [[step]]\\nname = \"read\"\\nrw = \"randread\"\\nruntime = \"5s\"\\n' >p.toml\n\
          assay review /dev/nvme2n1 --plan p.toml >out 2>&1 &\n\
          begins Read; monitor 'qom-set /machine/peripheral/bad smart_critical_warning 4'; ends\n\
-         assay health last; assay show last; exit $code",
+         assay health last; exit $code",
         &[
             "Host writes 0 B 8.",
             "The drive gives a critical warning (0x04), since this run: the reliability is degraded by media or internal",
@@ -55,7 +55,7 @@ const HEALTH: [Step; 11] = [
     ),
     does(
         "a SATA drive tests itself, and logs it",
-        "assay health /dev/sda --self-test short && assay health /dev/sda --self-test long --format json | jq -c .self_test && \
+        "assay health /dev/sda --self-test short && assay health /dev/sda --self-test long --format json | jq -cM .self_test && \
          smartctl -l selftest /dev/sda",
         &[
             "Self-test (short) of /dev/sda by smartctl: passed (completed without error).",
