@@ -68,6 +68,15 @@ fn a_flush_at_the_end_counts_also_where_the_time_is_over() {
 }
 
 #[test]
+fn a_run_that_is_over_before_its_workers_begin_has_one_request() {
+    for engine in ["io_uring", "psync"] {
+        let workload = Workload { workers: 3, ..writes(Stop::after(Nanos::from_nanos(1))) };
+        let measured = on_file(&workload, engine);
+        assert!((1..=3).contains(&measured.write.requests), "{engine}: {}", measured.write.requests);
+    }
+}
+
+#[test]
 fn requests_of_the_ramp_do_not_count_for_the_limit_of_requests() {
     let limit = Workload { ramp: Nanos::from_millis(100), end_fsync: false, ..writes(Stop::after_requests(80)) };
     for workload in [limit.clone(), Workload { queue_depth: 4, workers: 2, ..limit }] {
