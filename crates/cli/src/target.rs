@@ -182,13 +182,9 @@ impl RealOptions {
         self.cpus_allowed_policy = CpuPolicy::Split;
     }
 
-    /// Whether requests to this target may be calls that end only when its device answers, or is removed: all but those by
-    /// io_uring to a device, past the page cache. Trims of a device are calls too.
+    /// Whether requests to this target are calls that end only when its device answers, or is removed. Trims are.
     pub fn waits_in_calls(&self, name: &str, trims: bool) -> bool {
-        let is_device = |kind: std::fs::FileType| kind.is_block_device() || kind.is_char_device();
-        let is_device = std::fs::metadata(name).is_ok_and(|found| is_device(found.file_type()));
-        let is_real = !name.starts_with("sim:");
-        is_real && (trims || !is_device || !self.is_direct() || self.submission().waits_in_calls())
+        !name.starts_with("sim:") && (trims || self.submission().waits_in_calls())
     }
 
     /// How requests are to be handed to the kernel.

@@ -2,11 +2,8 @@
 
 use std::str::FromStr;
 
-use io_uring::{cqueue, squeue};
 use measurement::Method;
 use rustix::io::Errno;
-
-use crate::ring_setup::{Setup, set_up};
 
 /// The way that was asked for, by fio's names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,16 +79,6 @@ impl Submission {
             (IoEngine::IoUring, true) => &[Method::Plain, Method::Threads],
             (IoEngine::UringCommands, _) => &[Method::Commands],
             (IoEngine::Psync, _) => &[Method::Threads],
-        }
-    }
-
-    /// Whether requests are, or for want of io_uring have to be, made by threads that each wait in a call.
-    pub fn waits_in_calls(&self) -> bool {
-        let is_refused = || set_up::<squeue::Entry, cqueue::Entry>(1, Setup::default()).is_err();
-        match self.engine {
-            IoEngine::Psync => true,
-            IoEngine::UringCommands => false,
-            IoEngine::IoUring => is_refused(),
         }
     }
 

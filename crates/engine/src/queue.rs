@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use block::{Bytes, Nanos, Request, Tag};
+use io_uring::{cqueue, squeue};
 use rustix::io::Errno;
 use workload::Damage;
 
@@ -10,11 +11,11 @@ use crate::content::{Content, ContentMark};
 use crate::discard::Discards;
 use crate::entries::CommandEntries;
 use crate::handover::first_granted;
-use crate::ring_setup::{Setup, SetupError};
+use crate::ring_setup::{Setup, SetupError, set_up};
 use crate::threads::Threads;
 use crate::uring::{Ring, UringCompletion};
 use crate::waker::Waker;
-use crate::{Handover, Job, Method, Observer, SubmissionTimes, Target};
+use crate::{Handover, IoEngine, Job, Method, Observer, Submission, SubmissionTimes, Target};
 
 /// One worker's way to the target.
 pub(crate) enum SubmissionQueue<'r> {
@@ -114,6 +115,18 @@ impl SubmissionQueue<'_> {
             Self::Discards(discards) => discards.wait(done),
         }
         Ok(())
+    }
+}
+
+impl Submission {
+    /// Whether requests are, or for want of io_uring have to be, made by threads that each wait in a call.
+    pub fn waits_in_calls(&self) -> bool {
+        let is_refused = || set_up::<squeue::Entry, cqueue::Entry>(1, Setup::default()).is_err();
+        match self.engine {
+            IoEngine::Psync => true,
+            IoEngine::UringCommands => false,
+            IoEngine::IoUring => is_refused(),
+        }
     }
 }
 

@@ -187,7 +187,7 @@ impl<'r> VirtualRun<'r> {
             } else if let Some(Reverse((at, owner))) = self.wakes.pop() {
                 self.worker(owner).queue.as_mut().expect("only who has a queue is woken").is_awaited = false;
                 self.pull(drive, at, owner);
-                self.rest(drive, at, owner);
+                self.settle(drive, at, owner);
             } else {
                 break;
             }
@@ -207,7 +207,7 @@ impl<'r> VirtualRun<'r> {
                 self.pull(drive, self.began, owner);
             }
         }
-        (0..self.jobs.len() as u32).for_each(|job| self.settle(drive, job));
+        (0..self.jobs.len() as u32).for_each(|job| self.settle(drive, self.began, TagOwner { job, worker: 0 }));
     }
 
     fn worker(&mut self, owner: TagOwner) -> &mut VirtualWorker {
@@ -254,16 +254,7 @@ impl<'r> VirtualRun<'r> {
         } else {
             job.workers[owner.worker as usize].idle += 1;
         }
-        self.rest(drive, at, owner);
-    }
-
-    /// Sees to what comes at the end of a worker, and of its job.
-    fn rest(&mut self, drive: &mut dyn Drive, at: Nanos, owner: TagOwner) {
-        if self.failure.is_none() {
-            let job = &mut self.jobs[owner.job as usize];
-            job.flush_at_end(drive, self.traffic.as_mut(), at, owner.worker, &mut self.flights);
-        }
-        self.settle(drive, owner.job);
+        self.settle(drive, at, owner);
     }
 
     /// Counts a request that failed, or lets the run end with it.
@@ -310,10 +301,13 @@ impl<'r> VirtualRun<'r> {
         }
     }
 
-    /// Notes the drive where a job has ended while others go on.
+    /// Flushes where a worker has come to its end, and notes the drive where a job has while others go on.
     #[cold]
-    fn settle(&mut self, drive: &dyn Drive, job: u32) {
-        let job = &mut self.jobs[job as usize];
+    fn settle(&mut self, drive: &mut dyn Drive, at: Nanos, owner: TagOwner) {
+        let job = &mut self.jobs[owner.job as usize];
+        if self.failure.is_none() {
+            job.flush_at_end(drive, self.traffic.as_mut(), at, owner.worker, &mut self.flights);
+        }
         if job.in_flight > 0 || job.workers.iter().any(VirtualWorker::is_awaited) {
             return;
         }

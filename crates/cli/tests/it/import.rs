@@ -165,3 +165,22 @@ fn ctrl_c_ends_a_job_file_with_the_code_of_an_interruption_and_keeps_what_was_me
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
     assert!(place.succeeds(&["show", "last"]).contains("IOPS"));
 }
+
+#[test]
+fn a_delay_behind_a_stonewall_counts_from_the_first_of_all_jobs_where_it_is_known_when_those_before_end() {
+    let timed = "[global]\nfilename=x\nsize=1m\nrw=randread\ntime_based\n[a]\nruntime=3\n[b]\nstonewall\nstartdelay=5\n\
+                 runtime=1\n[c]\nstonewall\nstartdelay=2\nruntime=1\n";
+    let place = place(timed);
+    let said = place.assay(&["import", "job.fio"]);
+    assert_eq!(said.stdout.matches("do = \"idle\"").count(), 1, "c is late anyway: {}", said.stdout);
+    assert!(
+        said.stdout.contains("time = \"2s\"") && !said.stderr.contains("startdelay"),
+        "{}{}",
+        said.stdout,
+        said.stderr
+    );
+    let sized = timed.replacen("time_based\n", "", 1);
+    std::fs::write(place.path("job.fio"), sized).unwrap();
+    let said = place.assay(&["import", "job.fio"]);
+    assert!(said.stderr.contains("of which it is not known when they do"), "{}", said.stderr);
+}

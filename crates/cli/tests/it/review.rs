@@ -76,7 +76,7 @@ fn a_failure_that_would_recur_is_not_said_to_be_resumed() {
     let place = Place::new();
     let plan = place.path("ramp.toml");
     let text = "name = \"ramp\"\n[[step]]\nname = \"fill\"\ndo = \"fill\"\n[[step]]\nname = \"read\"\n\
-                number_ios = 10\nramp_time = \"60s\"\n";
+                io_size = \"40k\"\nramp_time = \"60s\"\n";
     std::fs::write(&plan, text).unwrap();
     let said = place.assay(&["review", "./new.bin", "--size", "4m", "--plan", &plan.display().to_string()]);
     assert_eq!(said.code, Some(1), "{}", said.stderr);
@@ -175,7 +175,7 @@ fn a_failing_step_ends_the_run_as_failed_and_keeps_what_was_finished() {
     let text = "name = \"fails\"\ntitle = \"Too short\"\nrepeats = 1\n[[step]]\nname = \"fill\"\ndo = \"fill\"\n\
                 [[step]]\nname = \"read\"\nrw = \"randread\"\nnumber_ios = 10\n\
                 [[step]]\nname = \"idle\"\ndo = \"idle\"\ntime = \"1ms\"\n\
-                [[step]]\nname = \"late\"\nrw = \"randread\"\nramp_time = \"5s\"\nnumber_ios = 10\n";
+                [[step]]\nname = \"late\"\nrw = \"randread\"\nramp_time = \"5s\"\nio_size = \"40k\"\n";
     std::fs::write(&plan, text).unwrap();
     let said = place.assay(&["review", "./small.bin", "--size", "4m", "--plan", &plan.display().to_string()]);
     assert_eq!(said.code, Some(1), "{}", said.stderr);

@@ -259,7 +259,7 @@ fn bad_input_is_refused_with_a_reason_and_a_remedy_and_changes_nothing() {
             assert!(said.stderr.contains(word), "assay {arguments:?} says:\n{}", said.stderr);
         }
     }
-    let within_the_ramp = place.assay(&["run", "--ramp_time=100", "--number_ios=1"]);
+    let within_the_ramp = place.assay(&["run", "--ramp_time=100", "--io_size=4k"]);
     assert_eq!(within_the_ramp.code, Some(1), "that shows only when it has run");
     assert!(within_the_ramp.stderr.contains("shorter ramp_time"), "{}", within_the_ramp.stderr);
     assert_eq!(std::fs::read_to_string(place.path("precious.txt")).unwrap(), "all I have");

@@ -134,7 +134,7 @@ fn what_is_wrong_with_a_job_is_told_with_its_name() {
     let error = run_virtual_together(&mut filled(), &jobs(&[reader(1), endless]), OnError::Stop).unwrap_err();
     assert!(matches!(&error, VirtualError::OfJob { name, .. } if name == "b"), "{error}");
     assert!(error.to_string().starts_with("job `b`: "), "{error}");
-    let nothing = Workload { ramp: Nanos::from_secs(9), stop: Stop::after_requests(5), ..reader(1) };
+    let nothing = Workload { ramp: Nanos::from_secs(9), stop: Stop::after_bytes(Bytes::from_kib(20)), ..reader(1) };
     let beside = run_virtual_together(&mut filled(), &jobs(&[nothing.clone(), reader(1)]), OnError::Stop).unwrap();
     assert!(beside[0].requests() == 0 && beside[1].requests() > 0, "who is idle beside others has nothing to show");
     let both =
