@@ -53,7 +53,7 @@ fn read(log: &str) -> Option<Look> {
     if let Some(remaining) = remaining {
         return Some(Look::UnderWay(100_u8.saturating_sub(remaining)));
     }
-    if log.contains("No [self-tests] have been logged") || log.contains("No self-tests have been logged") {
+    if log.to_ascii_lowercase().contains("no self-tests have been logged") {
         return Some(Look::Ended(None));
     }
     let newest = log.lines().find_map(|line| line.trim_start().strip_prefix("# 1 "))?;
