@@ -256,8 +256,9 @@ mod tests {
         let index: String = modules.iter().map(|name| format!("kernel/drivers/{name}.ko.xz:\n")).collect();
         let path = format!("lib/modules/{release}/modules.dep");
         let all = [files, &[(path.as_str(), index.as_str()), ("bin/modprobe", "")]].concat();
-        let (root, machine) = machine_with(&all);
-        (root, Machine { release: release.to_owned(), ..machine })
+        let (root, mut machine) = machine_with(&all);
+        release.clone_into(&mut machine.release);
+        (root, machine)
     }
 
     #[test]
