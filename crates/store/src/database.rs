@@ -286,7 +286,7 @@ impl Store {
                 run::remove(connection, run)?;
             }
             match whole {
-                Some(whole) if whole::is_joined(connection, whole)? => whole::refresh(connection, whole),
+                Some(whole) if whole::is_joined(connection, whole)? => whole::refresh(connection, whole, None),
                 _ => Ok(()),
             }
         });

@@ -75,7 +75,7 @@ impl Store {
                 annotation::put(into, here, &both)?;
             }
             if let Some(Sharding::Shard { of, .. }) = theirs.sharding {
-                whole::refresh(into, of)?;
+                whole::refresh(into, of, Some(here))?;
             }
             Ok(merged)
         };

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::ops::RangeInclusive;
 
-use measurement::{RunId, RunState, Shard, Sharding};
-use rusqlite::{Connection, OptionalExtension, params};
+use measurement::{RunId, RunState, Sharding};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use crate::error::Cause;
@@ -22,14 +23,23 @@ struct Member {
 /// The shards that are here of a whole, by their numbers: of those that are here several times the one that is complete, or else
 /// has most.
 fn members(connection: &Connection, whole: Uuid, count: u32) -> Result<BTreeMap<u32, Member>, Cause> {
-    let sql = "SELECT id, shard, state FROM run WHERE whole = ?1 AND shards = ?2 ORDER BY uuid";
+    members_within(connection, whole, count, 1..=count)
+}
+
+/// The same of these numbers.
+fn members_within(
+    connection: &Connection,
+    whole: Uuid,
+    count: u32,
+    numbers: RangeInclusive<u32>,
+) -> Result<BTreeMap<u32, Member>, Cause> {
+    let sql =
+        "SELECT id, shard, state FROM run WHERE whole = ?1 AND shards = ?2 AND shard BETWEEN ?3 AND ?4 ORDER BY uuid";
     let mut statement = connection.prepare_cached(sql)?;
-    let (mut rows, mut members) = (statement.query(params![whole.to_string(), count])?, BTreeMap::new());
+    let asked = params![whole.to_string(), count, numbers.start(), numbers.end()];
+    let (mut rows, mut members) = (statement.query(asked)?, BTreeMap::new());
     while let Some(row) = rows.next()? {
         let number: u32 = row.get(1)?;
-        if Shard::new(number, count).is_none() {
-            continue;
-        }
         let new = Member { run: RunId(row.get(0)?), state: run::state_of(&row.get::<_, String>(2)?) };
         match members.entry(number) {
             Entry::Vacant(vacant) => drop(vacant.insert(new)),
@@ -53,32 +63,46 @@ impl Member {
     }
 }
 
-/// Enters what the shards that are here make together.
-pub(crate) fn refresh(connection: &Connection, whole: Uuid) -> Result<(), Cause> {
-    let sql = "SELECT shards FROM run WHERE whole = ?1 ORDER BY shards LIMIT 1";
+/// Enters what the shards that are here make together, of which `new` has just come, where one has.
+pub(crate) fn refresh(connection: &Connection, whole: Uuid, new: Option<RunId>) -> Result<(), Cause> {
+    // The same of all, as it is a part of the whole's UUID.
+    let sql = "SELECT shards FROM run WHERE whole = ?1 LIMIT 1";
     let count: Option<u32> = connection.query_row(sql, [whole.to_string()], |row| row.get(0)).optional()?;
-    let members = count.map(|count| members(connection, whole, count)).transpose()?.unwrap_or_default();
+    let facts = |row: &Row| Ok((row.get::<_, u32>(0)?, row.get::<_, Option<u32>>(1)?));
+    let sql = "SELECT count(DISTINCT shard), min(shard) FROM run WHERE whole = ?1";
+    let (present, least) = connection.query_row(sql, [whole.to_string()], facts)?;
+    let is_whole = count == Some(present);
+    // Nearly all of many shards come while others are missing. Then nothing but the first of them is read.
+    let numbers = match (count, least) {
+        (Some(count), _) if is_whole => 1..=count,
+        (Some(_), Some(least)) => least..=least,
+        _ => 1..=0,
+    };
+    let members = count.map(|count| members_within(connection, whole, count, numbers)).transpose()?.unwrap_or_default();
     let (Some(count), Some(first)) = (count, members.values().next()) else {
         connection
             .execute("DELETE FROM run WHERE uuid = ?1 AND whole IS NULL AND shards IS NOT NULL", [whole.to_string()])?;
         return Ok(());
     };
-    connection.execute(
+    let is_new = connection.execute(
         "INSERT INTO run (plan, plan_text, quick, target, target_identity, size_bytes, seed, repeats, state, started_ms, \
          version, git_commit, environment, direct, target_fingerprint, simulated, capacity_bytes, drive, group_name, uuid, \
          shards) SELECT plan, plan_text, quick, target, target_identity, size_bytes, seed, repeats, 'running', started_ms, \
          version, git_commit, environment, direct, target_fingerprint, simulated, capacity_bytes, drive, group_name, ?2, \
          shards FROM run WHERE id = ?1 ON CONFLICT (uuid) DO NOTHING",
         params![first.run.0, whole.to_string()],
-    )?;
-    let is_complete = is_complete(&members, count);
+    )? > 0;
+    let is_complete = is_whole && is_complete(&members, count);
     let state = if is_complete { RunState::Complete } else { RunState::Running };
+    // When the others began is known already.
+    let new = new.filter(|_| !is_whole && !is_new).map(|run| run.0);
     connection.execute(
-        "UPDATE run SET state = ?2, started_ms = (SELECT min(started_ms) FROM run WHERE whole = ?1), \
+        "UPDATE run SET state = ?2, started_ms = CASE WHEN ?5 IS NULL THEN (SELECT min(started_ms) FROM run WHERE whole = ?1) \
+         ELSE (SELECT min(run.started_ms, new.started_ms) FROM run AS new WHERE new.id = ?5) END, \
          finished_ms = CASE WHEN ?3 THEN (SELECT max(finished_ms) FROM run WHERE whole = ?1) END, \
          environment = (SELECT environment FROM run WHERE id = ?4) \
          WHERE uuid = ?1 AND whole IS NULL AND shards IS NOT NULL",
-        params![whole.to_string(), run::state_name(state), is_complete, first.run.0],
+        params![whole.to_string(), run::state_name(state), is_complete, first.run.0, new],
     )?;
     Ok(())
 }
