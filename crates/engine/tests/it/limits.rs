@@ -6,7 +6,7 @@ use drive::preset::Preset;
 use workload::{Arrival, Pattern, Stop, Workload};
 
 fn on_drive(workload: &Workload) -> Measurement {
-    let mut drive = Preset::find("x25-m?capacity.user=512MiB").unwrap().build();
+    let mut drive = Preset::find("x25-m?capacity.user=512MiB&spare=40%").unwrap().build();
     run_virtual(&mut drive, workload, Seed::new(7)).unwrap()
 }
 
