@@ -73,12 +73,11 @@ pub(crate) fn refresh(connection: &Connection, whole: Uuid, new: Option<RunId>) 
     let (present, least) = connection.query_row(sql, [whole.to_string()], facts)?;
     let is_whole = count == Some(present);
     // Nearly all of many shards come while others are missing. Then nothing but the first of them is read.
-    let numbers = match (count, least) {
-        (Some(count), _) if is_whole => 1..=count,
-        (Some(_), Some(least)) => least..=least,
-        _ => 1..=0,
+    let members = match (count, least) {
+        (Some(count), _) if is_whole => members_within(connection, whole, count, 1..=count)?,
+        (Some(count), Some(least)) => members_within(connection, whole, count, least..=least)?,
+        _ => Default::default(),
     };
-    let members = count.map(|count| members_within(connection, whole, count, numbers)).transpose()?.unwrap_or_default();
     let (Some(count), Some(first)) = (count, members.values().next()) else {
         connection
             .execute("DELETE FROM run WHERE uuid = ?1 AND whole IS NULL AND shards IS NOT NULL", [whole.to_string()])?;
