@@ -318,6 +318,7 @@ mod tests {
             "vanish",
             "a-token-of-16-characters",
             "1/2",
+            "short",
         ];
         let values = option.get_possible_values().into_iter().map(|value| value.get_name().to_owned());
         let all: Vec<String> = values.chain(words.chain(more).map(str::to_owned)).collect();

@@ -1,6 +1,6 @@
 //! Runs held against each other, from the command line.
 
-use crate::support::Place;
+use crate::support::{Place, is_narrow};
 use serde_json::Value;
 use testkit::alike;
 
@@ -194,11 +194,7 @@ fn runs_are_pooled_and_paired() {
     assert_eq!(deep["before"]["samples"].as_array().unwrap().len(), 3);
     assert_eq!((deep["test"].as_str(), deep["verdict"].as_str()), (Some("means"), Some("worse")), "{deep:#}");
     let told = runs.place.succeeds(&["compare", "1,4,5", "2,3,6"]);
-    assert!(
-        told.contains("runs 2…6")
-            && told.lines().all(|line| line.chars().count() <= 80 || line.starts_with("Report: ")),
-        "{told}"
-    );
+    assert!(told.contains("runs 2…6") && told.lines().all(is_narrow), "{told}");
     let refused = |arguments: &[&str]| runs.place.refuses(&[&["compare"], arguments].concat());
     assert!(refused(&["1,4", "2,3,6", "--paired"]).contains("as many runs on each side"));
     assert!(refused(&["1,4", "4,2"]).contains("run 4 was given twice"));
@@ -237,7 +233,7 @@ fn the_report_has_every_run_in_each_chart_and_the_text_fits_a_terminal() {
     runs.add(FIVE_PERCENT, "2");
     runs.add(ONE_PERCENT, "3");
     let told = runs.place.succeeds(&["compare", "1", "2", "last"]);
-    assert!(told.lines().all(|line| line.chars().count() <= 80 || line.starts_with("Report: ")), "{told}");
+    assert!(told.lines().all(is_narrow), "{told}");
     assert!(told.contains("depth 1") && told.contains("▼"), "{told}");
     let path = told.lines().last().unwrap().strip_prefix("Report: ").expect("the last line says where the report is");
     assert!(path.contains("/compare-1-2-3-"), "{path}");

@@ -77,6 +77,11 @@ impl Place {
     }
 }
 
+/// Whether a line fits a terminal of 80 columns. The names of targets and files are not broken.
+pub fn is_narrow(line: &str) -> bool {
+    line.chars().count() <= 80 || line.starts_with("Report: ") || line.contains("sim:")
+}
+
 /// A published review of one drive.
 pub const FIGURES: &str = r#"
 review = "small"
