@@ -139,7 +139,8 @@
   };
 
   for (const panel of document.querySelectorAll(".panel")) {
-    const what = panel.querySelector(".panel-title").textContent;
+    // Behind its name stands what its scale is.
+    const what = panel.querySelector(".panel-title").firstChild.textContent;
     panel.append(offer(what, panel.closest("section"), () => ofChart(panel)));
   }
   for (const table of document.querySelectorAll("main table")) {

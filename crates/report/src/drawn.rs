@@ -11,7 +11,7 @@ pub(crate) fn figure(title: &str, panels: &[Panel], caption: &str) -> Markup {
             div.panels {
                 @for panel in panels {
                     div.panel {
-                        p.panel-title { (panel.title) }
+                        p.panel-title { (panel.title) @if panel.is_logarithmic { span { "; log scale" } } }
                         div.chart role="img" aria-label={ (title) ": " (panel.title) ". " (panel.spoken) }
                             data-x=(panel.heads.x) data-y=(panel.heads.y) data-z=[panel.heads.z]
                             data-along=(panel.heads.along.name()) {}

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use crate::support::attached::{Attached, DRIVE, can_attach, left_behind};
 use crate::support::{Place, other};
+use testkit::alike;
 
 #[test]
 fn what_is_written_reads_back_also_after_it_was_detached_and_attached_again() {
@@ -202,8 +203,11 @@ fn a_drive_that_is_faster_than_the_way_to_it_is_told_also_in_the_background() {
         said.stderr
     };
     // It takes a write in some nanoseconds, which no machine needs as little as for the way.
-    let quick = "x25-m?capacity.user=1GiB&controller.write=0us&controller.page_write=0us&controller.command=0us\
-                 &controller.retire=0us&link.rate=100 GB/s&link.frame_overhead=0us&link.command=0us";
+    let quick = alike!(
+        "x25-m?capacity.user=1GiB&",
+        "controller.write=0us&controller.page_write=0us&controller.command=0us&controller.retire=0us&link.rate=100 GB/s&\
+         link.frame_overhead=0us&link.command=0us"
+    );
     let said = attach(quick, &[]);
     let (_, factor) = said.split_once("slower than it is. Use --speed=").expect(&said);
     let factor: f64 = factor.split([' ', ',']).next().unwrap().parse().unwrap();

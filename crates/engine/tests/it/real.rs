@@ -107,7 +107,7 @@ fn a_time_limit_after_a_ramp_gives_one_interval_a_second() {
 fn what_ends_within_the_ramp_is_an_error_and_not_a_zero() {
     let directory = scratch();
     let target = Target::open(&filled(&directory), &reading()).unwrap();
-    let stop = Stop::after_requests(3);
+    let stop = Stop::after_bytes(Bytes::from_kib(12));
     let error = measure(&target, &Workload { ramp: Nanos::from_secs(60), stop, ..Workload::default() }).unwrap_err();
     assert!(matches!(error, RealError::OverInRamp { ramp, .. } if ramp == Nanos::from_secs(60)), "{error}");
     assert!(error.to_string().contains("shorter ramp_time"), "{error}");

@@ -54,8 +54,10 @@ const MANY: usize = 6;
 
 /// One chart with its heading.
 pub(crate) struct Panel {
-    /// What is drawn, which way is better, and a scale of values that is not linear: `IOPS, more is better; log scale`.
+    /// What is drawn and which way is better: `IOPS, more is better`.
     pub(crate) title: String,
+    /// Whether the scale of its values is logarithmic.
+    pub(crate) is_logarithmic: bool,
     /// What its data is called where it is taken away as CSV.
     pub(crate) heads: Heads,
     /// The same in words, for those who cannot see it.
@@ -69,9 +71,8 @@ impl Panel {
         // Inside a script element only `<` could end it; JSON strings may spell it otherwise.
         let json = plot.to_json();
         let figure: Value = serde_json::from_str(&json).expect("a figure is JSON");
-        let scale = if figure["layout"]["yaxis"]["type"] == "log" { "; log scale" } else { "" };
-        let title = title + scale;
-        Self { title, spoken: spoken::spoken(&heads, &figure), heads, json: json.replace('<', "\\u003c") }
+        let is_logarithmic = figure["layout"]["yaxis"]["type"] == "log";
+        Self { title, is_logarithmic, spoken: spoken::spoken(&heads, &figure), heads, json: json.replace('<', "\\u003c") }
     }
 }
 

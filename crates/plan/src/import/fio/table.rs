@@ -249,7 +249,6 @@ const LOST: &[FioOptionSpec] = &[
     known("cpus_allowed_policy", &[], With("cpus_allowed")),
     known("numa_cpu_nodes", &[], Lost(NEVER, PIN)),
     known("numa_mem_policy", &[], Lost(NEVER, "buffers are placed by the kernel")),
-    known("end_fsync", &[], Honoured),
     known("fsync_on_close", &[], Honoured),
     known(
         "steadystate",
