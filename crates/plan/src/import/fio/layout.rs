@@ -99,7 +99,7 @@ pub fn import_line(line: &CommandLine, files: &[JobFile], only: &[String], world
 
 fn read_in(written: Written, clones: Clones, world: &dyn World) -> Import {
     let (mut told, mut notices) = (NoticeLog::default(), written.notices);
-    if written.sections.is_empty() && notices.is_empty() {
+    if written.sections.is_empty() && !notices.iter().any(|notice| notice.severity == Severity::Error) {
         let place = SourceRange { source: 0, span: 0..0, line: 1 };
         let option = "[job]".to_owned();
         let (message, help) = match clones {

@@ -307,6 +307,7 @@ fn what_cannot_be_run_is_refused_with_its_line() {
         ("[a]\nsize=1m\nioengine=libao\n", "did you mean `libaio`?"),
         ("[a]\nsize=1m\nsync=2\n", "use one of none, 0, sync, 1, dsync"),
         ("", "the file has no job"),
+        ("[global]\nrw=read\nfilename=y\nfilename=z\n", "the file has no job"),
     ] {
         let said = notices(text).join("\n");
         assert!(read(text, &Bench::default()).refused() && said.contains(words), "{text}: {said}");
