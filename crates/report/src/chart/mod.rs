@@ -72,7 +72,13 @@ impl Panel {
         let json = plot.to_json();
         let figure: Value = serde_json::from_str(&json).expect("a figure is JSON");
         let is_logarithmic = figure["layout"]["yaxis"]["type"] == "log";
-        Self { title, is_logarithmic, spoken: spoken::spoken(&heads, &figure), heads, json: json.replace('<', "\\u003c") }
+        Self {
+            title,
+            is_logarithmic,
+            spoken: spoken::spoken(&heads, &figure),
+            heads,
+            json: json.replace('<', "\\u003c"),
+        }
     }
 }
 
