@@ -71,7 +71,7 @@ figures='.jobs[0] | ((.usr_cpu + .sys_cpu) / 100) as $cores | .read |
 
 run() { # PROGRAM CASE
     # Both draw places that may come again, so that both read the same.
-    local job=(--name=job --filename="$file" --rw=randread --bs=4k --runtime="${seconds}s" --time_based=1 --norandommap=1)
+    local job=(--name=job --ioengine=io_uring --filename="$file" --rw=randread --bs=4k --runtime="${seconds}s" --time_based=1 --norandommap=1)
     case $2 in
     default | best) job+=(--iodepth=32 --direct=0 --invalidate=0) ;;
     direct) job+=(--iodepth=32 --direct=1) ;;
@@ -81,7 +81,7 @@ run() { # PROGRAM CASE
         "$assay" --store "$scratch/store" run "${job[@]}" --format fio
     else
         [[ $2 == best ]] && job+=("${fast[@]}")
-        "$fio" --ioengine=io_uring --lat_percentiles=1 --clat_percentiles=0 "${job[@]}" --output-format=json
+        "$fio" --lat_percentiles=1 --clat_percentiles=0 "${job[@]}" --output-format=json
     fi 2>"$scratch/said" | jq -r "$figures" || { cat "$scratch/said" >&2 && exit 1; }
 }
 

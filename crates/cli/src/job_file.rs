@@ -9,7 +9,7 @@ use host::Within;
 use host::open::{again, handle, regular_of, text};
 use lab::Environment;
 use lab::import::fio::{CommandLine, JobFile, World, import, import_line};
-use lab::import::{Import, ImportSource, Notice, icf, render};
+use lab::import::{Import, ImportSource, Notice, Severity, icf, render};
 use rustix::fs::OFlags;
 
 use crate::color;
@@ -246,7 +246,8 @@ fn judge(
     if refused {
         return Err(Failure::usage(format!("{name} cannot be run, for the reasons above")));
     }
-    match strict.filter(|_| !notices.is_empty()) {
+    let differs = notices.iter().any(|notice| notice.severity > Severity::Note);
+    match strict.filter(|_| differs) {
         Some(option) => Err(Failure::usage(format!("{name} is refused by {option} because of the differences above"))),
         None => Ok(()),
     }

@@ -53,7 +53,7 @@ pub struct RealOptions {
     #[arg(long = "sqthread_poll", visible_alias = "sqthread-poll", value_name = "0|1", num_args = 0..=1, default_missing_value = "1", default_value_t = 0, value_parser = number::switch)]
     pub sqthread_poll: u8,
 
-    /// Maximum number of requests per submission [default: all that are ready]
+    /// Maximum number of requests per submission [default: 4, or all if they complete at once, as from the page cache]
     #[arg(long = "iodepth_batch", visible_aliases = ["iodepth-batch", "iodepth_batch_submit"], value_name = "N", value_parser = number::within::<u32>(1..=65_536))]
     pub iodepth_batch: Option<u32>,
 

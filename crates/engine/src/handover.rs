@@ -50,7 +50,7 @@ pub struct Submission {
 /// How many requests are handed over by a call, and how many completions a wait is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// At most so many requests a call; none for all that are ready, which is one call for submitting and waiting.
+    /// At most so many requests a call; none for a few at a time, or all where calls complete what they hand over.
     pub submit: Option<u32>,
     /// A wait ends with so many completions, or all that are in flight where these are fewer. More than one holds
     /// completions back until the last of them has come.
@@ -60,7 +60,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Whatever is ready: no completion is held back.
+    /// No completion is held back.
     pub const DEFAULT: Self = Self { submit: None, complete_min: 1, complete_max: None };
 }
 

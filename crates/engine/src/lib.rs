@@ -16,6 +16,7 @@ mod discard;
 mod ending;
 mod entries;
 mod error;
+mod fresh;
 mod handover;
 mod job;
 mod kernel;

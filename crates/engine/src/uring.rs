@@ -15,6 +15,7 @@ use crate::buffers::Buffers;
 use crate::content::{Content, ContentMark};
 use crate::entries::{CommandEntries, Entries, EntryBuffer, FileEntries};
 use crate::error::errno;
+use crate::fresh::Fresh;
 use crate::nvme::Namespace;
 use crate::part::Files;
 use crate::registration::{ENTER_REGISTERED_RING, register_ring, unregister_ring};
@@ -29,8 +30,6 @@ pub(crate) const BLOCK_MAX: Bytes = Bytes::from_gib(1);
 pub(crate) const TICK: Duration = Duration::from_secs(1);
 /// The same for the kernel, which reads it from here.
 static TICK_TIME: types::Timespec = types::Timespec::new().sec(TICK.as_secs());
-/// One submission in so many is timed, by a call of its own: all others are one call with the wait.
-const TIMED_EACH: u32 = 64;
 /// By what the completion of that is told from those of requests.
 const TICK_DATA: u64 = u64::MAX;
 /// The same of the event by which others wake the worker.
@@ -57,17 +56,8 @@ pub(crate) struct Ring<'f, E: Entries = FileEntries> {
     /// Requests pushed and not yet completed.
     in_flight: u32,
     batch: Batch,
-    /// Requests pushed and not yet submitted, where that is limited.
-    unsubmitted: u32,
-    /// Requests pushed and not yet submitted: reads, writes, trims.
-    pushed: [u32; 3],
-    /// How many waits there have been.
-    waits: u32,
-    times: SubmissionTimes,
-    /// How long the submission of each tag's request took, where each is timed; empty elsewhere.
-    took: Vec<Nanos>,
-    /// What was pushed and not yet submitted, there.
-    fresh: Vec<Tag>,
+    /// Requests pushed and not yet submitted.
+    fresh: Fresh,
     /// Whether a tick is to be asked for.
     needs_tick: bool,
     /// The event by which others wake the worker, if they may, and whether it is to be asked for.
@@ -137,12 +127,7 @@ impl<'f, E: Entries> Ring<'f, E> {
             depth,
             in_flight: 0,
             batch,
-            unsubmitted: 0,
-            pushed: [0; 3],
-            waits: 0,
-            times: SubmissionTimes::default(),
-            took: if setup.times_each { vec![Nanos::ZERO; depth as usize] } else { Vec::new() },
-            fresh: Vec::new(),
+            fresh: Fresh::new(depth, batch.submit, setup.times_each),
             // A device that is polled has no timers; waiting for it ends by itself.
             needs_tick: !setup.hipri,
             wake: None,
@@ -157,7 +142,7 @@ impl<'f, E: Entries> Ring<'f, E> {
         self.registered
     }
 
-    /// Makes a request ready: the next wait sends it on its way, in one call with all others. What is written carries
+    /// Makes a request ready: the next wait sends it on its way at the latest, in one call with others. What is written carries
     /// the `mark`.
     pub fn push(&mut self, tag: Tag, request: Request, mark: ContentMark) -> Result<(), Errno> {
         assert!(tag.0 < self.depth, "tag {} of a queue of {}", tag.0, self.depth);
@@ -180,21 +165,8 @@ impl<'f, E: Entries> Ring<'f, E> {
         unsafe { self.ring.submission().push(&entry) }.expect("there is room for one more");
         self.buffers.memory.lend(tag);
         self.in_flight += 1;
-        if !self.took.is_empty() {
-            self.fresh.push(tag);
-        }
-        match request.op {
-            Op::Read => self.pushed[0] += 1,
-            Op::Write => self.pushed[1] += 1,
-            Op::Trim => self.pushed[2] += 1,
-            Op::Flush | Op::Append | Op::Zone(_) => {}
-        }
-        if let Some(most) = self.batch.submit {
-            self.unsubmitted += 1;
-            if self.unsubmitted >= most {
-                self.unsubmitted = 0;
-                self.enter(0)?;
-            }
+        if self.fresh.push(tag, request.op) {
+            self.submit()?;
         }
         Ok(())
     }
@@ -236,9 +208,8 @@ impl<'f, E: Entries> Ring<'f, E> {
             self.needs_tick = false;
         }
         self.ask_for_event();
-        self.waits = self.waits.wrapping_add(1);
-        if !self.took.is_empty() || self.waits.is_multiple_of(TIMED_EACH) {
-            self.submit_timed()?;
+        if self.fresh.is_timed() && !self.fresh.is_empty() {
+            self.submit()?;
         }
         self.enter(self.batch.complete_min.clamp(1, self.in_flight) as usize)?;
         self.reap(done);
@@ -265,28 +236,24 @@ impl<'f, E: Entries> Ring<'f, E> {
         *is_wanted = false;
     }
 
-    /// Submits what was pushed by a call of its own, and notes how long that takes.
-    #[cold]
-    fn submit_timed(&mut self) -> Result<(), Errno> {
-        let began = Instant::now();
+    /// Submits what was pushed by a call of its own.
+    fn submit(&mut self) -> Result<(), Errno> {
+        let completed = self.ring.completion().len();
+        let began = self.fresh.is_timed().then(Instant::now);
         self.enter(0)?;
-        let took = Nanos::from_std(began.elapsed());
-        let SubmissionTimes { read, write, trim } = &mut self.times;
-        for (times, count) in [read, write, trim].into_iter().zip(self.pushed) {
-            times.record(took, count.into());
-        }
-        self.fresh.drain(..).for_each(|tag| self.took[tag.0 as usize] = took);
+        let took = began.map(|began| Nanos::from_std(began.elapsed()));
+        self.fresh.submitted(took, self.ring.completion().len() - completed);
         Ok(())
     }
 
     /// How long the submission of this tag's request took, where each is timed.
     pub fn submitted_in(&self, tag: Tag) -> Option<Nanos> {
-        self.took.get(tag.0 as usize).copied()
+        self.fresh.took(tag)
     }
 
     /// How long submissions took, of those that were timed.
     pub fn submission(&self) -> SubmissionTimes {
-        self.times
+        self.fresh.times()
     }
 
     /// Adds to `done` what has been completed within `patience`, if anything; returns with the first of it.
@@ -294,8 +261,8 @@ impl<'f, E: Entries> Ring<'f, E> {
     /// The last part of a wait is spent asking again and again, because to be woken takes the kernel longer.
     pub fn wait_for(&mut self, done: &mut Vec<UringCompletion>, patience: Duration) -> Result<(), Errno> {
         const ASK: Duration = Duration::from_micros(80);
-        if !self.fresh.is_empty() {
-            self.submit_timed()?;
+        if self.fresh.times_each() && !self.fresh.is_empty() {
+            self.submit()?;
         }
         self.ask_for_event();
         let sleep = patience.saturating_sub(ASK);
@@ -312,8 +279,7 @@ impl<'f, E: Entries> Ring<'f, E> {
     }
 
     fn reap(&mut self, done: &mut Vec<UringCompletion>) {
-        self.unsubmitted = 0;
-        self.pushed = [0; 3];
+        self.fresh.waited();
         let most = self.batch.complete_max.map_or(usize::MAX, |most| most as usize);
         for entry in self.ring.completion().take(most) {
             let entry: cqueue::Entry = entry.into();

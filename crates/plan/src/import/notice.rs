@@ -10,6 +10,8 @@ use crate::printable;
 /// How much a notice weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
+    /// The job is run as it was written, which may not be what was meant.
+    Note,
     /// The job can be run, but not in every respect as it was written.
     Warning,
     /// The job cannot be run.
@@ -61,6 +63,7 @@ fn render_one(notice: &Notice, sources: &[ImportSource], renderer: &Renderer) ->
     let ImportSource { name, text } = &sources[notice.place.source];
     let snippet = Snippet::source(text).path(name).annotation(AnnotationKind::Primary.span(notice.place.span.clone()));
     let level = match notice.severity {
+        Severity::Note => Level::NOTE,
         Severity::Warning => Level::WARNING,
         Severity::Error => Level::ERROR,
     };

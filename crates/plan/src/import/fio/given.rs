@@ -42,6 +42,12 @@ impl FioOption {
         self.notice(Severity::Warning, "fio::not-honoured", message, Some(follows.into()))
     }
 
+    /// That the option does what it does in fio, which is not what its words promise.
+    pub(super) fn noted(&self, what: impl Into<String>, help: impl Into<String>) -> Notice {
+        let message = format!("`{}`: {}", self.written(), what.into());
+        self.notice(Severity::Note, "fio::note", message, Some(help.into()))
+    }
+
     /// That the job cannot be run with the option, and why.
     pub(super) fn refused(&self, why: impl Into<String>) -> Notice {
         let message = format!("a job with `{}` cannot be run", self.written());

@@ -338,8 +338,12 @@ fn depth(reading: &OptionReader, direct: bool, workload: &mut Workload, natural:
     let waits = engine::named(named).is_some_and(|engine| engine.one_at_a_time) && !offload;
     workload.queue_depth = if waits { 1 } else { depth };
     if let Some(given) = reading.option("iodepth").filter(|_| waits && depth > 1) {
-        let why = format!("fio's `{named}` makes one request at a time, whatever `iodepth` says; so it is 1 here");
-        natural.push(Natural::of(given, why));
+        let what = format!("the queue depth is 1, as in fio: `{named}` makes one request at a time");
+        let help = match engine {
+            Some(_) => "for a deeper queue take `ioengine=io_uring`",
+            None => "`psync` is the default; for a deeper queue add `ioengine=io_uring`",
+        };
+        reading.tell(given.noted(what, help));
     }
     if let Some(given) = reading.option("io_submit_mode") {
         let why = "submission of one request never blocks another".to_owned();
