@@ -9,22 +9,27 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CommandQueue {
     depth: usize,
-    /// When each command in the drive completes, earliest first; equal times in order of submission.
-    taken: VecDeque<Completion>,
+    /// When each command in the drive completes, earliest first; equal times in order of submission. Those before number
+    /// `over` have.
+    taken: Vec<Completion>,
+    over: usize,
     waiting: VecDeque<(Tag, Request)>,
 }
+
+/// So many that have completed are kept before they are dropped together.
+const OVER_MAX: usize = 64;
 
 impl CommandQueue {
     /// An empty queue that takes `depth` commands at once.
     pub fn new(depth: u32) -> Self {
         let depth = depth as usize;
-        Self { depth, taken: VecDeque::with_capacity(depth), waiting: VecDeque::new() }
+        Self { depth, taken: Vec::with_capacity(2 * OVER_MAX), over: 0, waiting: VecDeque::new() }
     }
 
     /// Whether the drive can take another command.
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.taken.len() < self.depth
+        self.taken.len() - self.over < self.depth
     }
 
     /// Keeps a request that the drive has no room for.
@@ -35,38 +40,46 @@ impl CommandQueue {
     /// Notes a command that the drive has taken and will complete then.
     #[inline]
     pub fn take(&mut self, completion: Completion) {
-        let mut index = self.taken.len();
-        while index > 0 && self.taken[index - 1].at > completion.at {
+        self.taken.push(completion);
+        let in_drive = &mut self.taken[self.over..];
+        let mut index = in_drive.len() - 1;
+        while index > 0 && in_drive[index - 1].at > completion.at {
+            in_drive[index] = in_drive[index - 1];
             index -= 1;
         }
-        self.taken.insert(index, completion);
+        in_drive[index] = completion;
     }
 
     /// When the earliest completion is.
     #[inline]
     pub fn next(&self) -> Option<Nanos> {
-        self.taken.front().map(|completion| completion.at)
+        self.taken.get(self.over).map(|completion| completion.at)
     }
 
     /// Takes the earliest completion if it is at or before `until`, with the request that can be taken in
     /// its place.
     #[inline]
     pub fn complete(&mut self, until: Nanos) -> Option<(Completion, Option<(Tag, Request)>)> {
-        let completion = self.taken.pop_front_if(|completion| completion.at <= until)?;
+        let completion = *self.taken.get(self.over).filter(|completion| completion.at <= until)?;
+        self.over += 1;
+        if self.over >= OVER_MAX {
+            self.taken.drain(..self.over);
+            self.over = 0;
+        }
         Some((completion, self.waiting.pop_front()))
     }
 
     /// Forgets all commands; how many there were.
     pub fn clear(&mut self) -> u32 {
-        let count = self.taken.len() + self.waiting.len();
-        self.taken.clear();
+        let count = self.taken.len() - self.over + self.waiting.len();
+        (self.taken, self.over) = (Vec::new(), 0);
         self.waiting.clear();
         count as u32
     }
 
     /// Whether nothing is in the drive or waits for it.
     pub fn is_empty(&self) -> bool {
-        self.taken.is_empty() && self.waiting.is_empty()
+        self.taken.len() == self.over && self.waiting.is_empty()
     }
 }
 

@@ -275,7 +275,7 @@ impl VirtualWorker {
     #[inline]
     pub fn peek(&mut self, drive: &dyn Drive) -> Request {
         if self.next == AHEAD {
-            self.ahead.fill_with(|| self.stream.next_request());
+            self.stream.fill(&mut self.ahead);
             drive.expect(&self.ahead);
             self.next = 0;
         }

@@ -39,6 +39,16 @@ impl Stream {
         Ok(Self(kind))
     }
 
+    /// Makes as many requests as there is room for.
+    #[inline]
+    pub fn fill(&mut self, requests: &mut [Request]) {
+        match &mut self.0 {
+            StreamKind::Plain(plain) => plain.fill(requests),
+            StreamKind::Blend(blend) => requests.fill_with(|| blend.next_request()),
+            StreamKind::Recorded(recorded) => requests.fill_with(|| recorded.next_request()),
+        }
+    }
+
     #[inline]
     pub fn next_request(&mut self) -> Request {
         match &mut self.0 {
@@ -92,6 +102,23 @@ impl Plain {
                 % blocks,
             addresses: generator(seed, worker, "addresses"),
             directions: generator(seed, worker, "directions"),
+        }
+    }
+
+    /// What is the same for all of a pattern is asked once.
+    fn fill(&mut self, requests: &mut [Request]) {
+        match self.pattern {
+            Pattern::RandRead | Pattern::RandWrite | Pattern::RandTrim => {
+                let (op, first, blocks) =
+                    (drawn_op(self.pattern, 0, &mut self.directions), self.first.get(), self.blocks);
+                let (sectors, mut addresses) = (self.sectors, self.addresses.clone());
+                requests.fill_with(|| {
+                    let block = addresses.random_range(0..blocks);
+                    Request::new(op, Lba::new(first + block * u64::from(sectors)), sectors)
+                });
+                self.addresses = addresses;
+            }
+            _ => requests.fill_with(|| self.next_request()),
         }
     }
 

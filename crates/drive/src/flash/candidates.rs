@@ -82,6 +82,15 @@ impl Candidates {
         }
     }
 
+    /// The block that is likely to be taken next, if there is one to be told.
+    pub fn expected(&self) -> Option<u32> {
+        match self {
+            Self::Greedy(fewest) => fewest.below.first().or(fewest.at_level.front()).copied(),
+            Self::Fifo(order) => order.front().copied(),
+            Self::CostBenefit { .. } | Self::Choices { .. } => None,
+        }
+    }
+
     /// Takes the block to be emptied next out of `counts`, which holds all blocks of the unit, each of `pages`
     /// pages; none if no block is closed.
     pub fn take(&mut self, counts: &[u16], pages: u32) -> Option<u32> {

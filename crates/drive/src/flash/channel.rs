@@ -46,7 +46,14 @@ impl Channel {
     /// `now` is the time that has been reached: what ended before it is forgotten.
     #[inline]
     pub fn reserve(&mut self, now: Nanos, die: u32, earliest: Nanos, length: Nanos) -> Nanos {
-        self.reserve_each(now, die, earliest, length, Nanos::ZERO, 1)
+        let die = die as usize;
+        if self.lanes[die].spans.len() >= MANY {
+            self.forget(die, now);
+        }
+        let from = self.lanes[die].end().max(earliest);
+        let start = self.first_gap(die, from, length);
+        self.lanes[die].append(start, start + length);
+        start + length
     }
 
     /// Reserves `count` spans of `length` one after the other, each beginning `pause` after the end of the
@@ -112,6 +119,10 @@ impl Channel {
         let cursors = &mut self.cursors[die * lanes..(die + 1) * lanes];
         if let ([first, second], [to_first, to_second]) = (&self.lanes[..], &mut *cursors) {
             let (other, cursor) = if die == 0 { (second, to_second) } else { (first, to_first) };
+            if other.end() <= earliest {
+                *cursor = other.spans.len();
+                return earliest;
+            }
             return other.free_from(cursor, earliest, length);
         }
         let mut start = earliest;

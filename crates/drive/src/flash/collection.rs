@@ -67,6 +67,9 @@ const LEVELLING_PACE: u32 = 16;
 /// A page, as the pace of collection is kept.
 const PACE_UNIT: u32 = 1 << 8;
 
+/// Entries of a table that memory brings at once.
+const LINE: u32 = 16;
+
 /// How much faster blocks are emptied to make up for one that went bad.
 const HURRY: u32 = 4;
 
@@ -227,6 +230,7 @@ impl Mapping {
             self.units[unit.0 as usize].victim = None;
             self.collecting -= 1;
             self.free(unit, victim.block);
+            self.call_victim(unit);
             plan.push(FlashOp::Erase(unit, victim.block));
         } else if let Some(victim) = &mut self.units[unit.0 as usize].victim {
             // Only this word: rewriting all of it would wait for the map's scattered stores above.
@@ -238,7 +242,8 @@ impl Mapping {
     }
 
     /// Has the map's entries at hand for the next `count` valid pages of a block from `next` on: other units
-    /// have their turn before these are moved, and by then memory has answered.
+    /// have their turn before these are moved, and by then memory has answered. Whose pages come after those
+    /// is at hand by the next turn.
     #[inline]
     fn call_for(&self, base: u32, next: u32, count: u32) {
         let (mut next, mut left) = (next, count);
@@ -251,8 +256,23 @@ impl Mapping {
                 rest &= rest - 1;
                 left -= 1;
             }
-            next = (next | 63) + 1;
+            next = if rest == 0 { (next | 63) + 1 } else { (next & !63) + rest.trailing_zeros() };
         }
+        self.call_owners(base | next.min(self.geometry.pages_per_block - 1), count);
+    }
+
+    /// Has at hand soon whose pages are in the slots from `first` on, of which `count` are valid and some are not.
+    #[inline]
+    fn call_owners(&self, first: u32, count: u32) {
+        (0..count + LINE).step_by(LINE as usize).for_each(|slot| self.owners.call((first + slot) as usize));
+    }
+
+    /// Has at hand soon what emptying the unit's next victim will begin with.
+    fn call_victim(&self, unit: Unit) {
+        let Some(block) = self.units[unit.0 as usize].candidates.expected() else { return };
+        let base = (unit.0 * self.geometry.blocks_per_plane + block) << self.page_bits;
+        self.valid.call((base >> 6) as usize);
+        self.call_owners(base, LINE);
     }
 
     /// Puts up to `count` of the victim's valid pages behind the unit's other moved ones. A word of valid bits at a time: this
@@ -260,7 +280,7 @@ impl Mapping {
     fn copy_valid<F: Followed>(&mut self, unit: Unit, victim: Victim, count: u32, followed: F) -> Copied {
         let Geometry { pages_per_block: pages, program_pages: together, sense_pages, .. } = self.geometry;
         let base = victim.block << self.page_bits;
-        self.in_order = false;
+        self.tabled = 0..self.slots.len() as u32;
         let mut to = self.units[unit.0 as usize].collection;
         let (mut next, mut left, mut started) = (victim.next, count, to.next);
         let (mut reads, mut programs, mut sensed) = (0, 0, victim.sensed);

@@ -235,7 +235,7 @@ impl Mapping {
         self.changes.lose();
         self.slots.clear();
         self.extents = Extents::default();
-        self.in_order = true;
+        self.tabled = 0..0;
     }
 
     /// Whether there is no data at all.

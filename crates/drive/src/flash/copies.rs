@@ -80,7 +80,7 @@ impl Mapping {
             }
         }
         self.valid.clone_from(&other.valid);
-        self.in_order = other.in_order;
+        self.tabled = other.tabled.clone();
     }
 }
 
@@ -104,7 +104,7 @@ impl Mapping {
             slots,
             owners: self.owners_copied(),
             extents: self.extents.clone(),
-            in_order: self.in_order,
+            tabled: self.tabled.clone(),
             valid: self.valid.clone(),
             packing: self.packing.clone(),
             counts: self.counts.clone(),
@@ -144,7 +144,7 @@ impl Clone for Mapping {
             slots: _,
             owners: _,
             extents,
-            in_order: _,
+            tabled: _,
             valid: _,
             packing,
             counts,

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use block::Bytes;
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 
 use super::held_tables::TablesSpec;
@@ -104,6 +105,24 @@ impl MapCache {
     #[inline]
     pub fn is_resident(&self, region: u32) -> bool {
         self.regions[region as usize].resident
+    }
+
+    /// Has at hand soon what changing the entry of `page` will need.
+    #[inline]
+    pub fn call(&self, page: Lpn) {
+        self.call_region(self.region_of(page));
+    }
+
+    /// Has a region's state at hand soon.
+    #[inline]
+    pub fn call_region(&self, region: u32) {
+        prefetch_index(&self.regions, region as usize);
+    }
+
+    /// The region that will make room after so many others, if none of them is written to meanwhile.
+    #[inline]
+    pub fn expected_out(&self, after: usize) -> Option<u32> {
+        self.resident.get(after).copied()
     }
 
     /// Changes the map's entry of `page`; what flash must do for that.

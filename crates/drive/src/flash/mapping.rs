@@ -3,6 +3,7 @@
 //! Everything here is decided by counting; how long it takes is another file's business.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
@@ -62,8 +63,8 @@ pub struct Mapping {
     pub(super) owners: Table<u32>,
     /// Pages of which neither of these says anything.
     pub(super) extents: Extents,
-    /// Whether there are no others, so that nobody need look.
-    pub(super) in_order: bool,
+    /// The others lie between these, so that nobody need look for the rest of them.
+    pub(super) tabled: Range<u32>,
     /// A bit a slot: whether it is what the map points to.
     pub(super) valid: Table<u64>,
     /// What compression leaves of each page; none where nothing is compressed.
@@ -185,7 +186,7 @@ impl Mapping {
                 false => Table::new(slots),
             },
             extents: Extents::default(),
-            in_order: true,
+            tabled: 0..0,
             valid: Table::new(slots / 64),
             packing: floor.map(|floor| Packing::new(&geometry, floor, pages)),
             counts: vec![NOT_CLOSED; geometry.blocks() as usize],
@@ -327,7 +328,7 @@ impl Mapping {
     /// Forgets `page`.
     pub fn trim(&mut self, page: Lpn) {
         if self.invalidate(page) {
-            self.in_order = false;
+            self.note_tabled(page);
             self.slots[page.0 as usize] = TRIMMED;
             self.changes.lose();
             self.digest = (self.digest ^ u64::from(!page.0)).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(31);
@@ -337,13 +338,13 @@ impl Mapping {
     /// Has at hand soon what the next access to `page` will need first: see `Drive::expect`.
     #[inline]
     pub fn call(&self, page: Lpn) {
-        if self.in_order { self.extents.call(page) } else { self.slots.call(page.0 as usize) }
+        if self.is_tabled(page) { self.slots.call(page.0 as usize) } else { self.extents.call(page) }
     }
 
     /// Has at hand soon what overwriting `page` will need, once [`call`](Self::call) has had its answer.
     #[inline]
     pub fn call_slot(&self, page: Lpn) {
-        if self.in_order {
+        if !self.is_tabled(page) {
             return;
         }
         let inverted = self.slots[page.0 as usize];
@@ -359,11 +360,26 @@ impl Mapping {
     /// The slot that `page` is in; none if it was never written or trimmed.
     #[inline]
     pub(super) fn slot_of(&self, page: Lpn) -> Option<u32> {
-        if self.in_order {
+        if !self.is_tabled(page) {
             return self.extents.slot_of(page);
         }
         let inverted = self.slots[page.0 as usize];
         if inverted > TRIMMED { Some(!inverted) } else { self.extent_slot(page, inverted) }
+    }
+
+    /// Whether the tables may say something of `page`.
+    #[inline]
+    fn is_tabled(&self, page: Lpn) -> bool {
+        self.tabled.contains(&page.0)
+    }
+
+    /// Notes that the tables say something of `page` from now on.
+    #[inline]
+    pub(super) fn note_tabled(&mut self, page: Lpn) {
+        if !self.is_tabled(page) {
+            let Range { start, end } = self.tabled;
+            self.tabled = if start == end { page.0..page.0 + 1 } else { start.min(page.0)..end.max(page.0 + 1) };
+        }
     }
 
     /// A number that is equal for equal histories, and so for equal states.
@@ -446,7 +462,7 @@ impl Mapping {
         frontier.next += 1;
         let full = frontier.next == frontier.end;
         state.valid += 1;
-        self.in_order = false;
+        self.note_tabled(page);
         followed.note(&mut self.slots, page.0, slot);
         self.owners[slot as usize] = page.0;
         self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);

@@ -418,6 +418,9 @@ impl Drive for FlashDrive {
         }
         let page_of = |request: &Request| Lpn((request.lba.get() >> self.page_sectors.trailing_zeros()) as u32);
         soon.iter().for_each(|request| self.mapping.call(page_of(request)));
+        if let Some(cache) = &self.map_cache {
+            soon.iter().for_each(|request| cache.call(page_of(request)));
+        }
         soon.iter().for_each(|request| self.mapping.call_slot(page_of(request)));
     }
 }

@@ -7,10 +7,12 @@ use super::channel::Channel;
 use super::die::{Die, NOTHING, OperationKind, SuspendSpec};
 use super::errors::{ErrorCounts, Errors, ErrorsSpec};
 use super::geometry::{self, Geometry, Unit};
-use super::operation::{Cells, FlashOp, Moved, PageLocation};
+use super::operation::{Cells, FlashOp, PageLocation};
 use super::pages::PageTypes;
 use super::variation::{Variation, VariationSpec};
 use crate::draw::Draws;
+
+mod moves;
 
 /// What the parts of a flash die and its bus cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -236,14 +238,21 @@ impl Nand {
     #[inline]
     fn programming(&mut self, die: usize, place: PageLocation) -> Nanos {
         let line = self.times.pages.line(place.sense);
-        let mean = match (place.cells, self.times.pages.count) {
-            (Cells::Single, _) => self.times.single.program,
-            (Cells::Native, 1) => self.times.program,
-            (Cells::Native, _) => self.times.pages.program[line.page_type as usize].of(self.times.program),
+        let mean = match place.cells {
+            Cells::Single => self.times.single.program,
+            Cells::Native => self.program_mean(line.page_type),
         };
-        match &mut self.variation {
-            Some(variation) => variation.program(die as u32, place.block, line.number, mean),
-            None => mean,
+        let Some(variation) = &mut self.variation else { return mean };
+        let in_block = variation.in_block(die as u32, place.block, mean);
+        variation.program(place.block, line.number, in_block)
+    }
+
+    /// What programming a page of this type takes in the mean.
+    #[inline]
+    fn program_mean(&self, page_type: u32) -> Nanos {
+        match self.times.pages.count {
+            1 => self.times.program,
+            _ => self.times.pages.program[page_type as usize].of(self.times.program),
         }
     }
 
@@ -335,88 +344,6 @@ impl Nand {
         end
     }
 
-    fn move_pages(&mut self, now: Nanos, unit: Unit, moved: Moved) -> Nanos {
-        let number = self.die_of_unit[unit.0 as usize] as usize;
-        let uniform = self.variation.is_none() && self.suspend.is_none() && self.times.pages.count == 1;
-        let start = self.dies[number].free.max(now);
-        let Moved { pages, programs, to, .. } = moved;
-        self.pages_read += u64::from(pages);
-        self.count_programs(now, to.0, programs);
-        let end = if uniform {
-            self.move_alike(now, number, start, moved)
-        } else {
-            let read_all = self.move_reads(now, number, start, moved);
-            (0..programs).fold(read_all, |from, index| {
-                // The last of them fills the flash page that is `to`, the others those before it.
-                let back = (programs - 1 - index) * self.times.pages.count;
-                let place = PageLocation { unit, cells: Cells::Native, block: to.0, sense: to.1.saturating_sub(back) };
-                self.move_program(now, number, from, place)
-            })
-        };
-        let die = &mut self.dies[number];
-        die.free = end;
-        die.loaded = end;
-        die.joinable = None;
-        die.holds = NOTHING;
-        end
-    }
-
-    /// Moves pages where every read and program takes the same; when the last of it ends.
-    fn move_alike(&mut self, now: Nanos, die: usize, start: Nanos, moved: Moved) -> Nanos {
-        let NandTimes { read, program, .. } = self.times;
-        let Moved { pages, reads, programs, .. } = moved;
-        let carried = self.carried(pages, reads);
-        let die = &self.dies[die];
-        let channel = &mut self.channels[die.channel as usize];
-        if self.times.copy_back {
-            return start + read.times(u64::from(reads)) + program.times(u64::from(programs));
-        }
-        if self.program_pages == 1 && reads == programs {
-            let both = self.fill + self.fill;
-            return channel.reserve_each(now, die.lane, start + read, both, program + read, programs) + program;
-        }
-        let read_all = channel.reserve_each(now, die.lane, start + read, carried, read, reads);
-        match programs {
-            0 => read_all,
-            _ => channel.reserve_each(now, die.lane, read_all, self.fill, program, programs) + program,
-        }
-    }
-
-    /// The reads of a move; when they are over.
-    fn move_reads(&mut self, now: Nanos, number: usize, start: Nanos, moved: Moved) -> Nanos {
-        let Moved { pages, reads, .. } = moved;
-        let read = self.varied(self.times.read);
-        let carried = if self.times.copy_back { Nanos::ZERO } else { self.carried(pages, reads) };
-        let die = &mut self.dies[number];
-        let end = match carried {
-            Nanos::ZERO => start + read.times(u64::from(reads)),
-            _ => self.channels[die.channel as usize].reserve_each(now, die.lane, start + read, carried, read, reads),
-        };
-        if reads > 0 {
-            let step = Nanos::from_nanos((end - start).as_nanos().div_ceil(u64::from(reads)));
-            die.note(now, OperationKind::Reads(step), start, end, false);
-        }
-        end
-    }
-
-    /// One program of a move, whose data is there from `from` on; when it is over.
-    fn move_program(&mut self, now: Nanos, number: usize, from: Nanos, place: PageLocation) -> Nanos {
-        let programming = self.programming(number, place);
-        let die = &mut self.dies[number];
-        let start = match self.times.copy_back {
-            true => from,
-            false => self.channels[die.channel as usize].reserve(now, die.lane, from, self.fill),
-        };
-        die.note(now, OperationKind::Program, start, start + programming, false);
-        start + programming
-    }
-
-    /// What so many pages take on the channel for each of the array reads that bring them.
-    fn carried(&self, pages: u32, reads: u32) -> Nanos {
-        let page = *self.transfer.last().expect("a page has a sector");
-        page.times(u64::from(pages).div_ceil(u64::from(reads.max(1))))
-    }
-
     fn erase(&mut self, now: Nanos, unit: Unit, block: u32) -> Nanos {
         let number = self.die_of_unit[unit.0 as usize];
         self.count_erase(block);
@@ -449,6 +376,7 @@ fn transfers(channel: Rate, page_sectors: u64) -> Vec<Nanos> {
 mod tests {
     use block::Bytes;
 
+    use super::super::operation::Moved;
     use super::*;
 
     const TIMES: NandTimes = NandTimes {

@@ -142,7 +142,7 @@ impl Mapping {
         let slot = open.block << self.page_bits | open.next;
         open.next += 1;
         let block = open.block;
-        self.in_order = false;
+        self.note_tabled(page);
         self.slots[page.0 as usize] = !slot;
         self.owners[slot as usize] = page.0;
         self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);

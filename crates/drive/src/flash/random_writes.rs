@@ -256,7 +256,7 @@ impl Mapping {
         self.changes.lose();
         // Memory that is new is zero, and only what is written of it is taken.
         self.slots.clear();
-        self.in_order = false;
+        self.tabled = 0..self.slots.len() as u32;
         self.slots[pages as usize..].copy_from_slice(&of_map);
         let Self { valid, owners, slots, .. } = self;
         for slot in valid_slots(valid) {

@@ -9,6 +9,9 @@ use super::operation::Lpn;
 use super::power_cut::BufferedPage;
 use super::{FlashDrive, IdleSpec};
 
+/// So many mapping pages are written back between the first look at what one needs and its turn.
+const TABLES_AHEAD: usize = 8;
+
 impl FlashDrive {
     /// Has the map's entries for the pages of a write at hand, from `ready` on; when they are.
     #[inline]
@@ -21,6 +24,7 @@ impl FlashDrive {
             let Some(cache) = &mut self.map_cache else { break };
             let need = cache.write(piece.page);
             if let Some(region) = need.write_back.filter(|_| !self.mapping.is_read_only()) {
+                self.call_tables();
                 self.put(Lpn(self.map_base + region), ready, 100);
             }
             if let Some(region) = need.fetch {
@@ -28,6 +32,18 @@ impl FlashDrive {
             }
         }
         found
+    }
+
+    /// Has at hand soon what writing mapping pages back will need.
+    #[inline]
+    fn call_tables(&self) {
+        let Some(cache) = &self.map_cache else { return };
+        let page = |after| cache.expected_out(after).map(|region| Lpn(self.map_base + region));
+        page(2 * TABLES_AHEAD).into_iter().for_each(|page| self.mapping.call(page));
+        page(TABLES_AHEAD).into_iter().for_each(|page| {
+            cache.call_region(page.0 - self.map_base);
+            self.mapping.call_slot(page);
+        });
     }
 
     pub(super) fn write(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {
