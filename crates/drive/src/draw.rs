@@ -175,9 +175,9 @@ const ENTRIES: usize = 32 * PARTS + 1;
 #[inline]
 fn interpolate(table: &[u32; ENTRIES], x: u32) -> u32 {
     let octave = x.leading_zeros();
-    let normalised = x << octave;
-    let part = (normalised >> 27) & 15;
-    let within = u64::from(normalised & ((1 << 27) - 1));
+    // Below the leading one, which a second shift takes off.
+    let rest = x << octave << 1;
+    let (part, within) = (rest >> 28, u64::from(rest << 4 >> 5));
     let lower = (octave as usize + 1) * PARTS - part as usize;
     let (at_lower, at_upper) = (u64::from(table[lower]), u64::from(table[lower - 1]));
     (at_lower - (((at_lower - at_upper) * within) >> 27)) as u32

@@ -66,7 +66,7 @@ impl<'r> RunningJobs<'r> {
     }
 
     /// Submits the next request of the tag's worker, whose latency counts from `since`; false where a limit forbids.
-    #[inline]
+    #[inline(always)]
     pub fn submit(
         &mut self,
         drive: &mut dyn Drive,
@@ -126,7 +126,7 @@ impl<'r> RunningJobs<'r> {
     }
 
     /// Counts the worker's next request as in flight; false where a limit forbids it.
-    #[inline]
+    #[inline(always)]
     fn count_in(&mut self, now: Nanos, request: Request, flight: &InFlight) -> bool {
         let worker = &mut self.workers[flight.owner.worker as usize];
         let bytes = request.bytes().get();
@@ -166,29 +166,45 @@ impl<'r> RunningJobs<'r> {
     }
 
     /// Counts what was completed at `at`.
-    #[inline]
+    #[inline(always)]
     pub fn finish(&mut self, at: Nanos, flight: &InFlight) {
-        let InFlight { since, submitted, request, owner } = *flight;
+        let InFlight { since, request, .. } = *flight;
         assert!(at >= since, "completed at {at}, before it was submitted at {since}");
         self.in_flight -= 1;
-        if at > self.counted_from && !self.ended {
-            self.ended = at >= self.deadline;
-            // The last completion belongs to the last interval of the series, not to one of its own.
-            let within = at.min(self.deadline - Nanos::from_nanos(1));
-            self.measurement.record(request.op, request.bytes(), within - self.counted_from, at - since);
-            self.measurement.elapsed = at - self.counted_from;
-            if self.is_open {
-                self.measurement.record_service(request.op, at - submitted);
-            }
-            if let Some(observer) = self.observer {
-                let (latency, service) = (at - since, at - submitted);
-                let at = at - self.counted_from;
-                // To hand a request over takes no time here.
-                let submission = Some(Nanos::ZERO);
-                observer.completed(owner.worker, &Completed { at, request, latency, service, submission });
-            }
-        } else if self.ended && self.workers[owner.worker as usize].has_flushed() {
-            // The flush at the end is part of what is measured, also where the time is over.
+        if at <= self.counted_from || self.ended {
+            return self.finish_uncounted(at, flight);
+        }
+        self.ended = at >= self.deadline;
+        // The last completion belongs to the last interval of the series, not to one of its own.
+        let within = at.min(self.deadline - Nanos::from_nanos(1));
+        self.measurement.record(request.op, request.bytes(), within - self.counted_from, at - since);
+        self.measurement.elapsed = at - self.counted_from;
+        if self.is_open || self.observer.is_some() {
+            self.tell(at, flight);
+        }
+    }
+
+    /// Notes when what was counted was submitted, and has it seen.
+    #[inline(never)]
+    fn tell(&mut self, at: Nanos, flight: &InFlight) {
+        let InFlight { since, submitted, request, owner } = *flight;
+        if self.is_open {
+            self.measurement.record_service(request.op, at - submitted);
+        }
+        if let Some(observer) = self.observer {
+            let (latency, service) = (at - since, at - submitted);
+            let at = at - self.counted_from;
+            // To hand a request over takes no time here.
+            let submission = Some(Nanos::ZERO);
+            observer.completed(owner.worker, &Completed { at, request, latency, service, submission });
+        }
+    }
+
+    /// Takes what came before counting began or after it ended: of that, the flush at the end is part of what is measured.
+    #[cold]
+    fn finish_uncounted(&mut self, at: Nanos, flight: &InFlight) {
+        let InFlight { since, request, owner, .. } = *flight;
+        if self.ended && self.workers[owner.worker as usize].has_flushed() {
             let within = self.deadline - Nanos::from_nanos(1);
             self.measurement.record(request.op, request.bytes(), within - self.counted_from, at - since);
             self.measurement.elapsed = at - self.counted_from;
@@ -272,14 +288,20 @@ impl VirtualWorker {
     }
 
     /// The request that it makes next.
-    #[inline]
+    #[inline(always)]
     pub fn peek(&mut self, drive: &dyn Drive) -> Request {
         if self.next == AHEAD {
-            self.stream.fill(&mut self.ahead);
-            drive.expect(&self.ahead);
-            self.next = 0;
+            self.look_ahead(drive);
         }
         self.ahead[self.next]
+    }
+
+    /// Makes the next requests.
+    #[inline(never)]
+    fn look_ahead(&mut self, drive: &dyn Drive) {
+        self.stream.fill(&mut self.ahead);
+        drive.expect(&self.ahead);
+        self.next = 0;
     }
 
     /// Whether the flush at its end has been submitted.

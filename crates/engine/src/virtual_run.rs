@@ -215,7 +215,7 @@ impl<'r> VirtualRun<'r> {
     }
 
     /// Counts a completion and submits what follows it.
-    #[inline]
+    #[inline(always)]
     fn follow(&mut self, drive: &mut dyn Drive, completion: Completion) {
         let Completion { at, tag, status } = completion;
         if !status.is_success() || self.traffic.is_some() {
@@ -241,7 +241,7 @@ impl<'r> VirtualRun<'r> {
     }
 
     /// Submits what follows the completion of a tag.
-    #[inline]
+    #[inline(always)]
     fn go_on(&mut self, drive: &mut dyn Drive, at: Nanos, tag: Tag) {
         let flight = &mut self.flights[tag.0 as usize];
         let owner = flight.owner;
@@ -269,6 +269,7 @@ impl<'r> VirtualRun<'r> {
         }
     }
 
+    #[inline(never)]
     fn submit(&mut self, drive: &mut dyn Drive, now: Nanos, since: Nanos, tag: Tag) -> bool {
         let flight = &mut self.flights[tag.0 as usize];
         self.jobs[flight.owner.job as usize].submit(drive, self.traffic.as_mut(), now, since, tag, flight)

@@ -256,14 +256,15 @@ impl Measurement {
     /// Adds one request that completed `at` after the first counted submission.
     #[inline]
     pub fn record(&mut self, op: Op, bytes: Bytes, at: Nanos, latency: Nanos) {
-        match op {
-            Op::Read => self.read.record(bytes, latency),
-            Op::Write | Op::Append => self.write.record(bytes, latency),
-            Op::Trim => self.trim.record(bytes, latency),
+        let flow = match op {
+            Op::Read => &mut self.read,
+            Op::Write | Op::Append => &mut self.write,
+            Op::Trim => &mut self.trim,
             Op::Flush => return self.flush.record(bytes, latency),
             // What a host does to a zone is no request of the workload.
             Op::Zone(_) => return,
-        }
+        };
+        flow.record(bytes, latency);
         let tick = ((at.as_nanos() / TICK.as_nanos()) as usize).min(TICKS_MAX - 1);
         if tick >= self.series.len() {
             self.begin(tick);

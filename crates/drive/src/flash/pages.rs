@@ -30,9 +30,10 @@ impl PageTypes {
     /// Where the page is that the block's array read `sense` brings.
     #[inline]
     pub const fn line(&self, sense: u32) -> WordLine {
-        // Dividing by one would take as long as dividing.
+        // Dividing by a number that is not known takes long, whatever it is.
         match self.count {
             1 => WordLine { number: sense, page_type: 0 },
+            2 => WordLine { number: sense >> 1, page_type: sense & 1 },
             count => WordLine { number: sense / count, page_type: sense % count },
         }
     }

@@ -36,6 +36,33 @@ pub struct Variation {
     erase: Spread,
     read: Spread,
     draws: Draws,
+    #[serde(skip)]
+    known: KnownBlocks,
+}
+
+/// The factors of blocks that were asked for lately: those that are written are asked for again and again.
+#[derive(Clone, Debug)]
+struct KnownBlocks(Vec<(u32, Factor)>);
+
+/// More than the blocks that are open in most drives.
+const KNOWN_BLOCKS: usize = 256;
+
+impl Default for KnownBlocks {
+    fn default() -> Self {
+        Self(vec![(u32::MAX, Factor::ONE); KNOWN_BLOCKS])
+    }
+}
+
+impl KnownBlocks {
+    /// What `find` says of a block.
+    #[inline]
+    fn factor(&mut self, block: u32, find: impl FnOnce() -> Factor) -> Factor {
+        let known = &mut self.0[block as usize % KNOWN_BLOCKS];
+        if known.0 != block {
+            *known = (block, find());
+        }
+        known.1
+    }
 }
 
 impl Variation {
@@ -52,6 +79,7 @@ impl Variation {
             erase: Spread::new(u64::from(spec.erase)),
             read: Spread::new(u64::from(spec.read)),
             draws: Draws::new(seed.split("operations")),
+            known: KnownBlocks::default(),
         }
     }
 
@@ -68,8 +96,9 @@ impl Variation {
 
     /// What an operation of this mean time takes in a block, programs and erases alike.
     #[inline]
-    pub fn in_block(&self, die: u32, block: u32, time: Nanos) -> Nanos {
-        self.dies[die as usize].of(self.block.factor(number(self.blocks, block, u32::MAX)).of(time))
+    pub fn in_block(&mut self, die: u32, block: u32, time: Nanos) -> Nanos {
+        let factor = self.known.factor(block, || self.block.factor(number(self.blocks, block, u32::MAX)));
+        self.dies[die as usize].of(factor.of(time))
     }
 
     /// What programming a page of `word_line` takes that takes so long [in its block](Self::in_block).

@@ -69,9 +69,9 @@ impl Nand {
     /// So many programs of a move, the last of them of this block's page, whose data is there from `from` on; when they are over.
     fn move_programs(&mut self, now: Nanos, number: usize, from: Nanos, count: u32, to: (u32, u32)) -> Nanos {
         let (block, last) = (to.0, self.times.pages.line(to.1));
-        let in_block = |nand: &Self, page_type| {
+        let in_block = |nand: &mut Self, page_type| {
             let mean = nand.program_mean(page_type);
-            nand.variation.as_ref().map_or(mean, |variation| variation.in_block(number as u32, block, mean))
+            nand.variation.as_mut().map_or(mean, |variation| variation.in_block(number as u32, block, mean))
         };
         let usual = in_block(self, last.page_type);
         // The others take the word lines before; in a block with too few of those, its first page.
