@@ -373,10 +373,10 @@ impl Mapping {
         self.tabled.contains(&page.0)
     }
 
-    /// Notes that the tables say something of `page` from now on.
+    /// Notes that the tables say something of `page` from now on, unless it has no name and so no entry.
     #[inline]
     pub(super) fn note_tabled(&mut self, page: Lpn) {
-        if !self.is_tabled(page) {
+        if !self.is_tabled(page) && (page.0 as usize) < self.slots.len() {
             let Range { start, end } = self.tabled;
             self.tabled = if start == end { page.0..page.0 + 1 } else { start.min(page.0)..end.max(page.0 + 1) };
         }
