@@ -131,9 +131,13 @@ fn initrd(site: &Path, version: &str, work: &BootTools) -> Result<(), TrialError
         let mut show = command("modprobe")?;
         show.args(["--show-depends", "-C", "/dev/null", "-S", version, "-d"]).arg(site.join("kernel")).arg(module);
         let shown = work.run(&mut show, LIMIT)?;
-        let paths = shown.lines().filter_map(|line| line.strip_prefix("insmod ")).map(|path| path.trim().into());
-        let new: Vec<PathBuf> = paths.filter(|path| !loads.contains(path)).collect();
-        loads.extend(new);
+        // What several others need may be listed several times.
+        for path in shown.lines().filter_map(|line| line.strip_prefix("insmod ")).map(|path| PathBuf::from(path.trim()))
+        {
+            if !loads.contains(&path) {
+                loads.push(path);
+            }
+        }
     }
     let mut order = String::new();
     fs::create_dir_all(ram.join("modules")).map_err(TrialError::at(&ram))?;
