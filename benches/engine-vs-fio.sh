@@ -89,19 +89,27 @@ median() { # COLUMN FILE
     cut -f"$1" "$2" | sort -g | awk '{ x[NR] = $1 } END { print (x[int((NR + 1) / 2)] + x[int(NR / 2) + 1]) / 2 }'
 }
 
-# The median over the rounds of ours by theirs.
+# The median over the rounds of ours by theirs, and its 95 % interval: the ranks between which the median of that many
+# draws lies so often.
 ratio() { # COLUMN
-    paste <(cut -f"$1" "$scratch/ours") <(cut -f"$1" "$scratch/theirs") | awk '{ print ($2 > 0 ? $1 / $2 : 0) }' >"$scratch/ratios"
-    median 1 "$scratch/ratios"
+    paste <(cut -f"$1" "$scratch/ours") <(cut -f"$1" "$scratch/theirs") | awk '{ print ($2 > 0 ? $1 / $2 : 0) }' |
+        sort -g | awk '
+            { x[NR] = $1 }
+            END {
+                # One tail of the binomial distribution by halves.
+                for (term = 0.5 ^ NR; (tail += term) <= 0.025; term *= (NR - rank + 1) / rank) rank++
+                printf "%.3f %.3f %.3f\n", (x[int((NR + 1) / 2)] + x[int(NR / 2) + 1]) / 2, x[rank ? rank : 1], x[NR + 1 - (rank ? rank : 1)]
+            }'
 }
 
 missed=0
-# Prints two medians and the median of the rounds' ratios, and whether that is on the right side of its bar.
+# Prints two medians, the median of the rounds' ratios with its interval, and whether it is on the right side of its bar.
 judge() { # WORDS COLUMN ">="|"<=" BAR
     awk -v words="$1" -v ours="$(median "$2" "$scratch/ours")" -v theirs="$(median "$2" "$scratch/theirs")" \
         -v ratio="$(ratio "$2")" -v side="$3" -v bar="$4" 'BEGIN {
-        good = side == ">=" ? ratio >= bar : ratio <= bar
-        printf "  %-22s %10.4g : %-10.4g %.3f  (%s %s)  %s\n", words, ours, theirs, ratio, side, bar, good ? "met" : "MISSED"
+        split(ratio, r, " ")
+        good = side == ">=" ? r[1] >= bar : r[1] <= bar
+        printf "  %-22s %10.4g : %-10.4g %s (%s to %s)  %s %s  %s\n", words, ours, theirs, r[1], r[2], r[3], side, bar, good ? "met" : "MISSED"
         exit !good
     }' || missed=1
 }

@@ -4,8 +4,8 @@ use block::{Nanos, Op, Tag};
 
 use crate::SubmissionTimes;
 
-/// A drive is handed so many requests at a time where many are ready, so that it begins with the first while the others are
-/// made ready: one that takes its time gets a tenth more of them done than by a call for all.
+/// A drive is handed at most so many requests at a time where many are ready, the first of them alone: it begins with that
+/// while the others are made ready.
 const AT_A_TIME: u32 = 4;
 /// One wait in so many has its submission timed, by a call of its own: all others are one call with the wait.
 const TIMED_EACH: u32 = 64;
@@ -20,6 +20,10 @@ pub(crate) struct Fresh {
     is_immediate: bool,
     /// How many there are.
     count: u32,
+    /// How many were submitted since the last wait.
+    submitted: u32,
+    /// How many were completed by it: about as many follow.
+    completed: u32,
     /// Of these: reads, writes, trims.
     ops: [u32; 3],
     /// Which they are, where each is timed.
@@ -38,6 +42,8 @@ impl Fresh {
             most,
             is_immediate: false,
             count: 0,
+            submitted: 0,
+            completed: depth,
             ops: [0; 3],
             tags: Vec::new(),
             took: if times_each { vec![Nanos::ZERO; depth as usize] } else { Vec::new() },
@@ -58,7 +64,15 @@ impl Fresh {
             self.tags.push(tag);
         }
         self.count += 1;
-        self.count >= self.most.unwrap_or(if self.is_immediate { u32::MAX } else { AT_A_TIME })
+        match self.most {
+            Some(most) => self.count >= most,
+            None if self.is_immediate => false,
+            None => {
+                // The last go with the wait.
+                let follows = self.submitted + self.count < self.completed;
+                follows && self.count >= self.submitted.clamp(1, AT_A_TIME)
+            }
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -75,12 +89,14 @@ impl Fresh {
             self.tags.drain(..).for_each(|tag| self.took[tag.0 as usize] = took);
         }
         self.is_immediate = completed >= self.count as usize;
+        self.submitted += self.count;
         self.clear();
     }
 
-    /// They were submitted by the call that waited.
-    pub fn waited(&mut self) {
+    /// They were submitted by the call that waited, and so many were completed by then.
+    pub fn waited(&mut self, completed: u32) {
         self.clear();
+        (self.submitted, self.completed) = (0, completed);
         self.waits = self.waits.wrapping_add(1);
         if self.waits.is_multiple_of(LOOKED_EACH) {
             self.is_immediate = false;
@@ -118,9 +134,11 @@ impl Fresh {
 mod tests {
     use super::*;
 
-    /// How many of so many requests are pushed before each call, where so many of a call are completed at its end.
+    /// How many of so many requests are pushed before each call, where as many were completed by the wait before, and so many of
+    /// a call are completed at its end.
     fn calls(fresh: &mut Fresh, requests: u32, completed: impl Fn(u32) -> u32) -> Vec<u32> {
         let mut calls = Vec::new();
+        fresh.waited(requests);
         for tag in 0..requests {
             if fresh.push(Tag(tag), Op::Read) {
                 calls.push(fresh.count);
@@ -128,20 +146,25 @@ mod tests {
             }
         }
         calls.push(fresh.count);
-        fresh.waited();
         calls
     }
 
     #[test]
-    fn a_drive_gets_a_few_requests_at_a_time_and_the_page_cache_all_by_one_call() {
+    fn a_drive_gets_the_first_request_alone_and_then_a_few_at_a_time() {
         let mut fresh = Fresh::new(32, None, false);
-        assert_eq!(calls(&mut fresh, 10, |_| 0), [4, 4, 2]);
-        assert_eq!(calls(&mut fresh, 1, |_| 0), [1]);
-        assert_eq!(calls(&mut fresh, 32, |count| count), [4, 28]);
-        for _ in 3..LOOKED_EACH {
+        assert_eq!(calls(&mut fresh, 13, |_| 0), [1, 1, 2, 4, 4, 1]);
+        assert_eq!(calls(&mut fresh, 8, |_| 0), [1, 1, 2, 4], "the last go with the wait");
+        assert_eq!(calls(&mut fresh, 1, |_| 0), [1], "alone, it goes with the wait");
+    }
+
+    #[test]
+    fn the_page_cache_gets_all_by_one_call_but_is_tried_again() {
+        let mut fresh = Fresh::new(32, None, false);
+        assert_eq!(calls(&mut fresh, 32, |count| count), [1, 31]);
+        for _ in 2..LOOKED_EACH {
             assert_eq!(calls(&mut fresh, 32, |count| count), [32]);
         }
-        assert_eq!(calls(&mut fresh, 9, |_| 3), [4, 4, 1], "it is looked again");
+        assert_eq!(calls(&mut fresh, 9, |_| 0), [1, 1, 2, 4, 1]);
     }
 
     #[test]
@@ -159,7 +182,11 @@ mod tests {
                     fresh.submitted(fresh.is_timed().then_some(Nanos::from_micros(5)), 0);
                 }
             }
-            fresh.waited();
+            if fresh.is_timed() {
+                // As the queue does before a wait that is timed.
+                fresh.submitted(Some(Nanos::from_micros(5)), 0);
+            }
+            fresh.waited(8);
         }
         assert_eq!(fresh.times().write.count, 2 * 8);
     }

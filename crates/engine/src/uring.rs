@@ -279,7 +279,7 @@ impl<'f, E: Entries> Ring<'f, E> {
     }
 
     fn reap(&mut self, done: &mut Vec<UringCompletion>) {
-        self.fresh.waited();
+        let before = done.len();
         let most = self.batch.complete_max.map_or(usize::MAX, |most| most as usize);
         for entry in self.ring.completion().take(most) {
             let entry: cqueue::Entry = entry.into();
@@ -302,6 +302,7 @@ impl<'f, E: Entries> Ring<'f, E> {
             done.push(UringCompletion { tag, result });
             self.in_flight -= 1;
         }
+        self.fresh.waited((done.len() - before) as u32);
     }
 
     /// Has nobody wait any more for what is in flight, which the device does not answer.
