@@ -271,13 +271,14 @@ impl OpenedTarget {
 
     /// Refuses a plan that cannot be carried out to its end, and then leaves everything as it was found.
     pub fn check(&mut self, plan: &Plan) -> Result<Checked, Failure> {
-        let error = match Checked::new(plan, self.subject.as_ref()) {
-            Ok(checked) => return Ok(checked),
-            Err(error) => error,
-        };
+        Checked::new(plan, self.subject.as_ref()).map_err(|error| self.refused(error.into()))
+    }
+
+    /// Refuses what was to be done, and leaves everything as it was found.
+    pub fn refused(&mut self, why: Failure) -> Failure {
         match self.subject.withdraw() {
-            Ok(()) => Err(error.into()),
-            Err(left) => Err(Failure::failed(format!("{error}\n{left}"))),
+            Ok(()) => why,
+            Err(left) => Failure::failed(format!("{}\n{left}", why.words(false))),
         }
     }
 }

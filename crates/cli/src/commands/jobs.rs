@@ -119,7 +119,15 @@ pub fn measure(
         _ => target::open_parts(&names, &access, writes, true),
     };
     let mut opened = metering.of(opened?);
-    let mut plan = parsed(&text(import.uses_data && opened.needs_layout))?;
+    let writes_first = import.uses_data && opened.needs_layout;
+    if writes_first && opened.real && asked.line.asks("readonly") {
+        let words = format!(
+            "{} is missing or shorter than what is read, and --readonly lets nothing be written; make it first, or leave --readonly out",
+            opened.name
+        );
+        return Err(opened.refused(Failure::usage(words)));
+    }
+    let mut plan = parsed(&text(writes_first))?;
     traces.give(&mut plan)?;
     let checked = opened.check(&plan)?;
     let recorder = record(asked, &import, opened.subject.as_mut())?;

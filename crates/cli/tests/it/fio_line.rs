@@ -208,6 +208,27 @@ fn what_only_looks_runs_nothing() {
 }
 
 #[test]
+fn what_is_read_is_not_made_where_only_reading_is_allowed() {
+    let place = Place::new();
+    let read = |words: &[&str]| {
+        let line = ["fio", "--name=look", "--rw=randread", "--filename=f", "--size=64k", "--number_ios=4"];
+        place.assay(&[&line[..], words].concat())
+    };
+    for readonly in ["--readonly", "-r"] {
+        let said = read(&[readonly]);
+        assert!(said.code == Some(1) && said.stderr.contains("f is missing or shorter"), "{}", said.stderr);
+        assert!(!place.path("f").exists(), "{readonly}");
+    }
+    std::fs::write(place.path("f"), [7; 4096]).unwrap();
+    assert_eq!(read(&["-r"]).code, Some(1));
+    assert_eq!(std::fs::read(place.path("f")).unwrap(), [7; 4096], "it is as it was");
+    std::fs::write(place.path("f"), [7; 65536]).unwrap();
+    let said = read(&["-r", "-o", "o.json", "-F", "json"]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(std::fs::read_to_string(place.path("o.json")).unwrap().contains("\"jobs\""));
+}
+
+#[test]
 fn the_output_goes_where_it_is_asked_to() {
     let place = Place::new();
     let out = place.succeeds(&[&["fio"], &LINE[..], &["--output=o.txt", "--output-format=normal,json"]].concat());

@@ -90,8 +90,49 @@ const fn lost(follows: &'static str) -> Treatment {
     Treatment::Lost(&[], follows)
 }
 
-/// What people type although several options begin so.
-const ABBREVIATED: [(&str, &str); 2] = [("v", "version"), ("h", "help")];
+/// What single letters stand for, although several options begin so.
+/// Source: fio 3.33, `init.c`, `l_opts`.
+const LETTERS: [(&str, &str); 39] = [
+    ("o", "output"),
+    ("l", "latency-log"),
+    ("b", "bandwidth-log"),
+    ("m", "minimal"),
+    ("F", "output-format"),
+    ("f", "append-terse"),
+    ("v", "version"),
+    ("h", "help"),
+    ("c", "cmdhelp"),
+    ("i", "enghelp"),
+    ("s", "showcmd"),
+    ("r", "readonly"),
+    ("e", "eta"),
+    ("O", "eta-interval"),
+    ("E", "eta-newline"),
+    ("d", "debug"),
+    ("P", "parse-only"),
+    ("x", "section"),
+    ("X", "inflate-log"),
+    ("a", "alloc-size"),
+    ("p", "profile"),
+    ("w", "warnings-fatal"),
+    ("j", "max-jobs"),
+    ("V", "terse-version"),
+    ("S", "server"),
+    ("D", "daemonize"),
+    ("C", "client"),
+    ("R", "remote-config"),
+    ("T", "cpuclock-test"),
+    ("G", "crctest"),
+    ("M", "memcpytest"),
+    ("I", "idle-prof"),
+    ("L", "status-interval"),
+    ("W", "trigger-file"),
+    ("B", "trigger-timeout"),
+    ("H", "trigger"),
+    ("J", "trigger-remote"),
+    ("K", "aux-path"),
+    ("A", "merge-blktrace-only"),
+];
 
 /// The options of jobs that a command line may give without a value.
 /// Source: fio 3.33, `options.c` and `engines/`, type `FIO_OPT_STR_SET`.
@@ -312,12 +353,12 @@ impl Known {
         if name == "overwrite" && !has_value && !matches!(follows, Some("0" | "1")) {
             return ours().or_else(|| Self::of_fio(name));
         }
-        let abbreviated = || ABBREVIATED.iter().find(|(short, _)| *short == name).map(|(_, long)| *long);
+        let by_letter = || LETTERS.iter().find(|(letter, _)| *letter == name).map(|(_, long)| *long);
         Self::of_fio(name)
             // fio writes some names with dashes and others with underscores.
             .or_else(|| Self::of_fio(&name.replace('-', "_")))
             .or_else(ours)
-            .or_else(|| Self::of_fio(abbreviated()?))
+            .or_else(|| Self::of_fio(by_letter()?))
             .or_else(|| Self::of_fio(only_one_that_begins(name)?))
     }
 
