@@ -54,15 +54,22 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
         }
         steps.push(StepOutcome { index, points });
     }
-    let findings: Vec<Finding> = store
-        .notes(run.id)?
-        .into_iter()
-        .map(|note| Finding { step: note.step, cell: note.cell, text: note.text })
-        .collect();
+    let findings = findings_of(store, run.id, &plan)?;
     leave_out_purges(&mut plan, &findings);
     let health = health_of(store, run.id)?;
     let drive = drive_of(store, &run)?;
     Ok(Outcome { capacity, drive, run, plan, steps, health, findings, pooled: Vec::new() })
+}
+
+/// The doubts about the run, those about steps in the order of the plan: steps of a simulated drive are done side by side.
+fn findings_of(store: &Store, run: RunId, plan: &Plan) -> Result<Vec<Finding>, StoreError> {
+    let notes = store.notes(run)?.into_iter();
+    let mut findings: Vec<Finding> =
+        notes.map(|note| Finding { step: note.step, cell: note.cell, text: note.text }).collect();
+    let first = findings.iter().position(|finding| finding.step.is_some()).unwrap_or(findings.len());
+    let place = |name: &String| plan.steps.iter().position(|step| step.name == *name);
+    findings[first..].sort_by_key(|finding| finding.step.as_ref().and_then(place).unwrap_or(plan.steps.len()));
+    Ok(findings)
 }
 
 /// What came of trials, by step and key, in the order of the repeats.

@@ -1,5 +1,6 @@
 //! Carrying out a plan, step by step, keeping each cell as it is finished.
 
+mod beside;
 mod conditioning;
 mod measuring;
 mod portion;
@@ -7,6 +8,7 @@ mod rounds;
 mod trials;
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock};
 
@@ -17,6 +19,7 @@ use store::{RunId, Shard, Store};
 use trial::Trial;
 use workload::Workload;
 
+use self::beside::{Ahead, Backlog};
 use self::portion::Portion;
 use crate::conditioning::{STATES, TIMED, between_states};
 use crate::cost::Place;
@@ -89,6 +92,8 @@ pub struct Session<'a> {
     portion: Portion,
     /// Whether the clones have been made that measurements run on.
     has_cloned: AtomicBool,
+    /// What the target does that is not told yet.
+    ahead: Ahead,
 }
 
 impl<'a> Session<'a> {
@@ -123,8 +128,8 @@ impl<'a> Session<'a> {
         let known = if is_known { record.iops()? } else { HashMap::new() };
         let loaded = plan.steps.iter().map(|_| OnceLock::new()).collect();
         let (observers, has_cloned) = (Observers::new(), AtomicBool::new(false));
-        let portion = Portion::default();
-        Ok(Self { record, plan, is_checked: false, seed, watch, observers, have, known, loaded, portion, has_cloned })
+        let (portion, ahead, is_checked) = (Portion::default(), Ahead::default(), false);
+        Ok(Self { record, plan, is_checked, seed, watch, observers, have, known, loaded, portion, has_cloned, ahead })
     }
 
     /// The same where these hear of the requests that are measured.
@@ -154,35 +159,58 @@ impl<'a> Session<'a> {
         self.watch.begin(self.whole_weight(&whole));
         self.watch.had(self.have.len() as u64);
         let resumed_at = if state_survives { self.last_state_change_done() } else { None };
+        let steps = &self.plan.steps[..self.portion.steps(self.plan.steps.len())];
         let mut variants = Variants::default();
-        let mut index = 0;
-        let end = self.portion.steps(self.plan.steps.len());
-        while let Some(step) = self.plan.steps[..end].get(index) {
-            let passes = step.action.kind().passes();
-            // Rounds that were cut off go on where they were.
-            let goes_on = |last| index == last && matches!(passes, Passes::Rounds(_));
-            let done_before = resumed_at.is_some_and(|last| index <= last && !goes_on(last));
-            index += match passes {
-                Passes::Trials(trials) => {
+        let (mut index, mut backlog) = (0, None);
+        while index < steps.len() {
+            let changing = index + steps[index..].iter().take_while(|step| changes(step)).count();
+            let change = || self.change_all(index..changing, &mut whole, resumed_at);
+            self.beside(backlog.take(), &mut variants, change)?;
+            index = changing;
+            match steps.get(index).map(|step| step.action.kind().passes()) {
+                Some(Passes::Trials(trials)) => {
                     self.trials(index, trials, whole.subject)?;
-                    1
+                    index += 1;
                 }
-                Passes::Sampled(_) => self.measure_group(index, &mut whole, &mut variants)?,
-                _ if done_before => {
-                    self.watch.advance(whole.place.weight(&step.work(&whole.subject.site())));
-                    1
+                Some(_) => {
+                    let measured = index + steps[index..].iter().take_while(|step| sampled(step).is_some()).count();
+                    // What changes the target next can go on beside, if something does.
+                    let is_left = steps.get(measured).is_some_and(changes);
+                    let copy = if is_left { whole.subject.fork(self.groups(index..measured)) } else { None };
+                    match copy {
+                        Some(copy) => backlog = Some(Backlog { steps: index..measured, copy, written: whole.written }),
+                        None => self.measure_all(index..measured, &mut whole, &mut variants)?,
+                    }
+                    index = measured;
                 }
-                _ => {
-                    self.watch.step(&step.title);
-                    self.change(step, &mut whole)?;
-                    self.tell_counters(&whole);
-                    1
-                }
-            };
+                None => {}
+            }
         }
         let (place, site) = (&whole.place, whole.subject.site());
         let left = self.plan.steps[index.min(self.plan.steps.len())..].iter();
         left.for_each(|step| self.watch.advance(place.weight(&step.work(&site))));
+        Ok(())
+    }
+
+    /// Carries out steps that change the target's state, except those up to `resumed_at` that were done before.
+    fn change_all(
+        &self,
+        steps: Range<usize>,
+        whole: &mut Lineage,
+        resumed_at: Option<usize>,
+    ) -> Result<(), LabError> {
+        for index in steps {
+            let step = &self.plan.steps[index];
+            // Rounds that were cut off go on where they were.
+            let goes_on = |last| index == last && matches!(step.action.kind().passes(), Passes::Rounds(_));
+            if resumed_at.is_some_and(|last| index <= last && !goes_on(last)) {
+                self.watch.advance(whole.place.weight(&step.work(&whole.subject.site())));
+                continue;
+            }
+            self.tell_change(&step.title);
+            self.change(step, whole)?;
+            self.tell_counters(whole);
+        }
         Ok(())
     }
 
@@ -218,7 +246,7 @@ impl<'a> Session<'a> {
 
     /// Tells what the target has done so far, where it counts that.
     fn tell_counters(&self, lineage: &Lineage) {
-        let counters = lineage.subject.counters().filter(|_| lineage.is_target());
+        let counters = lineage.subject.counters().filter(|_| lineage.is_target() && !self.ahead.is_ahead());
         counters.into_iter().for_each(|did| self.watch.did(did));
     }
 
@@ -292,7 +320,7 @@ impl<'a> Session<'a> {
         // Drives with other parts are brought along side by side.
         let is_heard = lineage.is_target();
         let tell = |share: f64, now: Option<LiveProgress>| {
-            now.into_iter().filter(|_| is_heard).for_each(|now| self.watch.live(now));
+            now.into_iter().filter(|_| is_heard).for_each(|now| self.tell_live(now));
             let reached = Nanos::from_nanos((cost.as_nanos() as f64 * share) as u64);
             let mut told = told.lock().expect("nothing panics while it holds the progress");
             self.watch.advance(reached.since(*told));
@@ -351,6 +379,16 @@ fn states_weight(place: &Place, before: &[Work]) -> Nanos {
     });
     let amount = between_states(place.capacity, spare);
     if written < amount { Nanos::ZERO } else { place.redrawing(amount, TIMED).times(u64::from(STATES) - 1) }
+}
+
+/// The sweep of a step that is measured on clones.
+fn sampled(step: &Step) -> Option<&Measure> {
+    if let Passes::Sampled(measure) = step.action.kind().passes() { Some(measure) } else { None }
+}
+
+/// Whether a step changes the target's state.
+fn changes(step: &Step) -> bool {
+    !step.action.kind().passes().leaves_no_trace()
 }
 
 fn is_sampled(work: &Work) -> bool {

@@ -9,6 +9,7 @@ use drive::{Counters, Device, Drive};
 use engine::{
     Consumption, Ending, Job, Measurement, OnError, Record, VirtualError, run_virtual_recorded, run_virtual_together,
 };
+use rayon::prelude::*;
 use trial::TrialDevice;
 use workload::{Spare, Workload};
 
@@ -31,10 +32,12 @@ pub struct Simulated {
     /// What the drive was made from.
     preset: Preset,
     drive: Device,
+    /// Whether it has come to rest for the next measurement.
+    is_at_rest: bool,
     /// Clones that have been used and can be used again, which saves building them anew.
-    clones: Mutex<Vec<Device>>,
+    clones: Arc<Mutex<Vec<Device>>>,
     /// What the clones did in measurements.
-    measured: Mutex<Counters>,
+    measured: Arc<Mutex<Counters>>,
     /// The states that repeats are measured in beside the drive's own, as far as they were made, while that stays as it is.
     states: Vec<Device>,
     /// How random writes brought it into its state; none where they had no part in that.
@@ -76,8 +79,9 @@ impl Simulated {
         Self {
             drive: preset.build_in_host(),
             preset,
-            clones: Mutex::new(Vec::new()),
-            measured: Mutex::default(),
+            is_at_rest: false,
+            clones: Arc::default(),
+            measured: Arc::default(),
             states: Vec::new(),
             conditioning: None,
             record: None,
@@ -176,7 +180,7 @@ impl Simulated {
     ) -> Result<(), LabError> {
         // Every processor takes the next task in order, so that the plan is seen to go forward.
         let next = AtomicUsize::new(0);
-        let work = |_: rayon::BroadcastContext| -> Result<(), LabError> {
+        let work = |_| -> Result<(), LabError> {
             while let index = next.fetch_add(1, Ordering::Relaxed)
                 && let Some(task) = tasks.get(index)
             {
@@ -195,7 +199,7 @@ impl Simulated {
             }
             Ok(())
         };
-        rayon::broadcast(work).into_iter().collect()
+        (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).try_for_each(work)
     }
 
     /// What the drive has done since it was made.
@@ -212,6 +216,12 @@ impl Simulated {
     fn change(&mut self) -> &mut Device {
         self.states.clear();
         &mut self.drive
+    }
+
+    /// Makes the drive ready to be cloned: written data still on its way to flash would be part of every clone's start.
+    fn come_to_rest(&mut self) {
+        conditioning::rest(&mut self.drive, Nanos::ZERO);
+        self.drive.lend();
     }
 
     /// Takes note that a workload has written so much, drawn from `seed`.
@@ -324,6 +334,29 @@ impl Subject for Simulated {
         Ok(Some(construction))
     }
 
+    fn fork(&mut self, times: usize) -> Option<Box<dyn Subject + Send>> {
+        // A single processor would do one after the other.
+        if rayon::current_num_threads() == 1 {
+            return None;
+        }
+        self.come_to_rest();
+        let drive = self.drive.clone();
+        (1..times).for_each(|_| self.come_to_rest());
+        Some(Box::new(Self {
+            preset: self.preset.clone(),
+            drive,
+            is_at_rest: true,
+            clones: Arc::clone(&self.clones),
+            measured: Arc::clone(&self.measured),
+            states: std::mem::take(&mut self.states),
+            conditioning: self.conditioning.clone(),
+            record: self.record.clone(),
+            idle_watts: self.idle_watts,
+            stage: StageTerms::default(),
+            ending: self.ending.clone(),
+        }))
+    }
+
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {
         let jobs = [Job { name: "", workload, seed, observer: None }];
         let ending = self.ending.clone();
@@ -334,9 +367,9 @@ impl Subject for Simulated {
     }
 
     fn measure(&mut self, tasks: &[MeasureTask], keep: &Keep, _: &LiveCallback) -> Result<(), LabError> {
-        // Written data still on its way to flash would be part of every clone's start.
-        conditioning::rest(&mut self.drive, Nanos::ZERO);
-        self.drive.lend();
+        if !std::mem::take(&mut self.is_at_rest) {
+            self.come_to_rest();
+        }
         let mut states = std::mem::take(&mut self.states);
         let done = self.measure_states(&mut states, tasks, keep);
         self.states = states;

@@ -245,6 +245,13 @@ pub trait Subject: Send {
         self.idle(time);
     }
 
+    /// A copy of it, on which its state can be measured so many times while it is changed itself; it is left as those
+    /// measurements would leave it. None where it cannot be copied, or nothing is gained by that. What the copy does counts as
+    /// done by this one.
+    fn fork(&mut self, _times: usize) -> Option<Box<dyn Subject + Send>> {
+        None
+    }
+
     /// Runs a workload, leaving the state that this brings about.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ impl Session<'_> {
                 for now in now.into_iter().filter(|_| is_heard) {
                     let now = after(heard, now);
                     *latest.lock().expect("nothing panics while it holds the progress") = now;
-                    self.watch.live(now);
+                    self.tell_live(now);
                 }
             };
             let round = lineage
@@ -54,7 +54,7 @@ impl Session<'_> {
             heard = latest.into_inner().expect("nothing panics while it holds the progress");
             if is_heard {
                 heard = at_least(heard, so_far);
-                self.watch.live(heard);
+                self.tell_live(heard);
             }
             ends.push(heard.elapsed.as_secs_f64());
             let capacity = lineage.subject.capacity();
@@ -68,7 +68,7 @@ impl Session<'_> {
             told = share.max(told);
             let window = condition.steady.and_then(|rule| Some((rule, rule.judge(&rounds)?)));
             let steady = condition.steady.map(|_| window.is_some_and(|(_, found)| found.steady));
-            if is_heard {
+            if is_heard && !self.ahead.is_ahead() {
                 let window = window.map(|(rule, found)| CurveWindow {
                     begin: ends.len().checked_sub(rule.rounds + 1).map_or(0.0, |before| ends[before]),
                     end: heard.elapsed.as_secs_f64(),

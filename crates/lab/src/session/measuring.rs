@@ -10,8 +10,8 @@ use engine::Measurement;
 use rayon::prelude::*;
 use stats::REPEATS_LEAST;
 
-use super::{FIRST_CLONE, INTERRUPTED, Session, is_sampled, states_weight, unaligned};
-use crate::plan::{Cell, Measure, Passes, Step, Work};
+use super::{FIRST_CLONE, INTERRUPTED, Session, is_sampled, sampled, states_weight, unaligned};
+use crate::plan::{Cell, Measure, Work};
 use crate::subject::{MeasureTask, Part, Repeats, Subject};
 use crate::variants::{Lineage, Variant, Variants};
 use crate::{LabError, Thermometer, Warmth, level};
@@ -29,9 +29,7 @@ impl Session<'_> {
         variants: &mut Variants,
     ) -> Result<usize, LabError> {
         self.load(first)?;
-        // What a load is a share of is measured before.
-        let is_ready = |index: &usize| sampled(&self.plan.steps[*index]).is_some_and(|one| one.load_of.is_none());
-        let end = (first + 1..self.plan.steps.len()).take_while(is_ready).last().map_or(first + 1, |last| last + 1);
+        let end = self.group_end(first);
         self.measure(first..end, target)?;
         let before: Vec<Work> = self.plan.steps[..first].iter().map(|step| step.work(&target.subject.site())).collect();
         // A group that a load parts sees the states of its first part.
@@ -51,6 +49,18 @@ impl Session<'_> {
             }
         }
         Ok(end - first)
+    }
+
+    /// Where the group ends that begins with this step: what a load is a share of is measured before.
+    fn group_end(&self, first: usize) -> usize {
+        let is_ready = |index: &usize| sampled(&self.plan.steps[*index]).is_some_and(|one| one.load_of.is_none());
+        (first + 1..self.plan.steps.len()).take_while(is_ready).last().map_or(first + 1, |last| last + 1)
+    }
+
+    /// How many groups these steps are, all of which measure.
+    pub(super) fn groups(&self, steps: Range<usize>) -> usize {
+        let next = |first: &usize| Some(self.group_end(*first)).filter(|end| *end < steps.end);
+        std::iter::successors(Some(steps.start), next).count()
     }
 
     /// Settles what the loads of a step are, if it has any: shares of the most IOPS that the step which it names reached.
@@ -283,11 +293,6 @@ impl Session<'_> {
         let observers = (0..cells.len()).map(|cell| self.observers.get(&(step, cell)).copied()).collect();
         MeasureTask { step, name, cells, seed: self.seed.split(name), repeats, enough, known, observers }
     }
-}
-
-/// The sweep of a step that is measured on clones.
-fn sampled(step: &Step) -> Option<&Measure> {
-    if let Passes::Sampled(measure) = step.action.kind().passes() { Some(measure) } else { None }
 }
 
 /// What is around a measurement and may tell on it: the machine's clocks and how warm the drive is.
