@@ -37,10 +37,15 @@ impl<T> Shared<T> {
         };
     }
 
-    /// Gives back what is another's; whether memory of one's own is left, of which the contents are of no use.
+    /// Gives back what is another's; whether memory of one's own is left, of which the contents are of no use. What nobody else
+    /// has any more is one's own.
     pub fn give_back(&mut self) -> bool {
         self.held = match std::mem::replace(&mut self.held, Held::Nothing) {
             Held::Lent(_, Some(own)) => Held::Own(own),
+            Held::Lent(lent, None) => match Arc::try_unwrap(lent) {
+                Ok(own) => Held::Own(Box::new(own)),
+                Err(lent) => Held::Lent(lent, None),
+            },
             held => held,
         };
         matches!(self.held, Held::Own(_))
@@ -48,13 +53,17 @@ impl<T> Shared<T> {
 }
 
 impl<T: Clone> Shared<T> {
-    /// Makes it one's own where others have it too, by `copy` in place of a whole copy.
-    pub fn own_by(&mut self, copy: impl FnOnce(&T) -> T) {
-        if let Held::Lent(lent, None) = &self.held
-            && Arc::strong_count(lent) > 1
-        {
-            self.held = Held::Own(Box::new(copy(lent)));
-        }
+    /// Makes it one's own where others have it too, by `copy` in place of a whole copy, or by `copy_into` into memory that it
+    /// has.
+    pub fn own_by(&mut self, copy: impl FnOnce(&T) -> T, copy_into: impl FnOnce(&mut T, &T)) {
+        self.held = match std::mem::replace(&mut self.held, Held::Nothing) {
+            Held::Lent(lent, Some(mut own)) => {
+                copy_into(&mut own, &lent);
+                Held::Own(own)
+            }
+            Held::Lent(lent, None) if Arc::strong_count(&lent) > 1 => Held::Own(Box::new(copy(&lent))),
+            held => held,
+        };
     }
 
     /// Makes it one's own: what nobody else has is taken as it is, all else copied.
@@ -165,6 +174,8 @@ mod tests {
         clone.clone_from(&original);
         assert!(clone.give_back() && clone.as_ptr() == own);
         assert!(!original.clone().give_back(), "it has nothing of its own");
+        assert!(original.give_back() && original.as_ptr() == before, "nobody else has it any more");
+        original.lend();
         original[0] = 5;
         assert_eq!(original.as_ptr(), before, "nobody else has it any more");
     }
@@ -172,12 +183,17 @@ mod tests {
     #[test]
     fn what_others_have_too_can_be_copied_in_part() {
         let mut original = Shared::new(vec![1, 2, 3]);
-        original.own_by(|_| unreachable!("it is one's own"));
+        let own = || unreachable!("it is one's own");
+        original.own_by(|_| own(), |_, _| own());
         original.lend();
         let mut clone = original.clone();
-        clone.own_by(|all| all[..1].to_vec());
+        clone.own_by(|all| all[..1].to_vec(), |_, _| unreachable!("it has no memory"));
         clone[0] = 9;
         assert_eq!((&**clone, &**original), (&[9][..], &[1, 2, 3][..]));
+        let memory = clone.as_ptr();
+        clone.clone_from(&original);
+        clone.own_by(|_| unreachable!("it has memory"), |mine, all| mine.clone_from_slice(&all[2..]));
+        assert_eq!((clone.as_ptr(), &**clone, &**original), (memory, &[3][..], &[1, 2, 3][..]));
     }
 
     #[test]

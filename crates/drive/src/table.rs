@@ -66,6 +66,11 @@ impl<T: Number> Table<T> {
         prefetch_index(numbers, index);
     }
 
+    /// Makes some of them zero. Their memory is kept for what is written next; what was never written takes none.
+    pub fn zero(&mut self, some: impl std::slice::SliceIndex<[T], Output = [T]>) {
+        sparse::zero(&mut self[some]);
+    }
+
     /// Makes all of them zero and gives their memory back.
     pub fn clear(&mut self) {
         *self = self.like();

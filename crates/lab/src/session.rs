@@ -193,12 +193,7 @@ impl<'a> Session<'a> {
     }
 
     /// Carries out steps that change the target's state, except those up to `resumed_at` that were done before.
-    fn change_all(
-        &self,
-        steps: Range<usize>,
-        whole: &mut Lineage,
-        resumed_at: Option<usize>,
-    ) -> Result<(), LabError> {
+    fn change_all(&self, steps: Range<usize>, whole: &mut Lineage, resumed_at: Option<usize>) -> Result<(), LabError> {
         for index in steps {
             let step = &self.plan.steps[index];
             // Rounds that were cut off go on where they were.

@@ -114,16 +114,29 @@ impl Simulated {
         self.drive
     }
 
-    /// Measures jobs side by side on a clone of `drive`, which draws from `luck` what it draws.
-    fn measure_clone(&self, drive: &Device, jobs: &[Job], luck: Seed) -> Result<Vec<Measurement>, LabError> {
+    /// A clone of `drive`, in memory that another had before, if there is such.
+    fn clone_of(&self, drive: &Device) -> Device {
         let used = self.clones().pop();
-        let mut clone = match used {
+        match used {
             Some(mut clone) => {
                 clone.clone_from(drive);
                 clone
             }
             None => drive.clone(),
-        };
+        }
+    }
+
+    /// Keeps the memory of a state in which nothing is measured any more.
+    fn recycle(&self, mut state: Device) {
+        let mut clones = self.clones();
+        // As long as they have it too, it is not to be had.
+        clones.retain_mut(Device::give_back);
+        clones.extend(state.give_back().then_some(state));
+    }
+
+    /// Measures jobs side by side on a clone of `drive`, which draws from `luck` what it draws.
+    fn measure_clone(&self, drive: &Device, jobs: &[Job], luck: Seed) -> Result<Vec<Measurement>, LabError> {
+        let mut clone = self.clone_of(drive);
         clone.draw_from(luck);
         let measured = match &self.record {
             None => run_virtual_together(&mut clone, jobs, self.ending.clone()),
@@ -412,7 +425,7 @@ impl Simulated {
                 continue;
             }
             let follow = || {
-                let mut drive = here.clone();
+                let mut drive = self.clone_of(here);
                 let could = conditioning.redraw(&mut drive, state + 1, spare).is_ok_and(|could| could);
                 drive.lend();
                 could.then_some(drive)
@@ -423,12 +436,12 @@ impl Simulated {
                 return self.measure_in(here, tasks, &courses, |repeat| repeat > state, Some(ONE_STATE), keep);
             };
             if !is_kept {
-                states.clear();
+                states.drain(..).for_each(|state| self.recycle(state));
             }
             states.push(following);
         }
         if !is_kept {
-            states.clear();
+            states.drain(..).for_each(|state| self.recycle(state));
         }
         Ok(())
     }

@@ -82,6 +82,57 @@ impl Mapping {
         self.valid.clone_from(&other.valid);
         self.tabled = other.tabled.clone();
     }
+
+    /// Makes all but the large tables those of `other`; what has the same history as far as it `is_alike` needs less.
+    fn copy_fields(&mut self, other: &Self, is_alike: bool) {
+        // All fields, so that the compiler asks about a new one.
+        let Self {
+            geometry,
+            collection,
+            slc,
+            page_bits,
+            unit_blocks,
+            sense_pages,
+            slots: _,
+            owners: _,
+            extents,
+            tabled: _,
+            valid: _,
+            packing,
+            counts,
+            single,
+            units,
+            level_max,
+            next_unit,
+            collecting,
+            digest,
+            moved,
+            wear,
+            read_only,
+            changes: _,
+        } = other;
+        if !is_alike {
+            self.extents.clone_from(extents);
+            self.packing.clone_from(packing);
+            self.counts.clone_from(counts);
+            self.single.clone_from(single);
+            self.units.clone_from(units);
+            self.wear.clone_from(wear);
+            self.read_only = *read_only;
+        }
+        self.geometry = *geometry;
+        self.collection = *collection;
+        self.slc = *slc;
+        self.page_bits = *page_bits;
+        self.unit_blocks = *unit_blocks;
+        self.sense_pages = *sense_pages;
+        self.level_max = *level_max;
+        self.next_unit = *next_unit;
+        self.collecting = *collecting;
+        self.digest = *digest;
+        self.moved = *moved;
+        self.changes = Changes::since(*digest);
+    }
 }
 
 impl Mapping {
@@ -91,6 +142,20 @@ impl Mapping {
         let mut slots = Table::new(self.slots.len());
         slots[pages as usize..].copy_from_slice(&self.slots[pages as usize..]);
         self.with_slots(slots)
+    }
+
+    /// The same in the memory already had. Where the places of the other pages would be is what happens to be there.
+    pub(super) fn copy_without_places(&mut self, other: &Self, pages: u32) {
+        if !self.is_like(other) || other.packing.is_some() {
+            *self = other.without_places(pages);
+            return;
+        }
+        self.slots[pages as usize..].copy_from_slice(&other.slots[pages as usize..]);
+        self.owners.clone_from(&other.owners);
+        self.valid.clone_from(&other.valid);
+        self.tabled = other.tabled.clone();
+        self.copy_fields(other, false);
+        self.changes.lose();
     }
 
     fn with_slots(&self, slots: Table<u32>) -> Self {
@@ -133,54 +198,10 @@ impl Clone for Mapping {
         if !self.is_like(other) {
             self.changes.lose();
         }
-        // All fields, so that the compiler asks about a new one.
-        let Self {
-            geometry,
-            collection,
-            slc,
-            page_bits,
-            unit_blocks,
-            sense_pages,
-            slots: _,
-            owners: _,
-            extents,
-            tabled: _,
-            valid: _,
-            packing,
-            counts,
-            single,
-            units,
-            level_max,
-            next_unit,
-            collecting,
-            digest,
-            moved,
-            wear,
-            read_only,
-            changes: _,
-        } = other;
         if !is_alike {
             self.copy_tables(other);
-            self.extents.clone_from(extents);
-            self.packing.clone_from(packing);
-            self.counts.clone_from(counts);
-            self.single.clone_from(single);
-            self.units.clone_from(units);
-            self.wear.clone_from(wear);
-            self.read_only = *read_only;
         }
-        self.geometry = *geometry;
-        self.collection = *collection;
-        self.slc = *slc;
-        self.page_bits = *page_bits;
-        self.unit_blocks = *unit_blocks;
-        self.sense_pages = *sense_pages;
-        self.level_max = *level_max;
-        self.next_unit = *next_unit;
-        self.collecting = *collecting;
-        self.digest = *digest;
-        self.moved = *moved;
-        self.changes = Changes::since(*digest);
+        self.copy_fields(other, is_alike);
     }
 }
 

@@ -84,7 +84,10 @@ impl FlashDrive {
         let drive = &mut *writer.drive;
         let map_pages = MapPages { first: drive.map_base };
         // Where pages of the host are is looked up nowhere here, and said anew at the end.
-        drive.mapping.own_by(|mapping| mapping.without_places(map_pages.first));
+        drive.mapping.own_by(
+            |mapping| mapping.without_places(map_pages.first),
+            |mine, mapping| mine.copy_without_places(mapping, map_pages.first),
+        );
         drive.mapping.write_out_all();
         let mut slots = SlotDraws::new(&drive.mapping, seed.split("slots"));
         let regions = seed.split("regions");
@@ -252,28 +255,28 @@ impl Mapping {
 
     /// Gives each page of the first `pages` a valid slot: that which has its name, or one of those without, by chance.
     fn name_pages(&mut self, pages: u32, seed: Seed) {
-        let of_map = self.slots[pages as usize..].to_vec();
         self.changes.lose();
-        // Memory that is new is zero, and only what is written of it is taken.
-        self.slots.clear();
+        self.slots.zero(..pages as usize);
         self.tabled = 0..self.slots.len() as u32;
-        self.slots[pages as usize..].copy_from_slice(&of_map);
         let Self { valid, owners, slots, .. } = self;
+        let mut places = Places::new(&mut slots[..pages as usize]);
         for slot in valid_slots(valid) {
             let page = owners[slot as usize];
             if page < pages {
-                slots[page as usize] = !slot;
+                places.put(page, slot);
             }
         }
-        let missing = missing(&slots[..pages as usize]);
+        let missing = missing(places.finish());
+        let mut places = Places::new(&mut slots[..pages as usize]);
         let mut names = Names { order: Shuffle::new(pages, seed), ahead: [0; AHEAD], next: AHEAD };
         for slot in valid_slots(valid) {
             if owners[slot as usize] == UNNAMED {
                 let page = names.take(&missing);
-                slots[page as usize] = !slot;
+                places.put(page, slot);
                 owners[slot as usize] = page;
             }
         }
+        places.finish();
         self.digest = digest::written(self.digest ^ seed.get(), 0, Lpn(pages));
     }
 
@@ -286,6 +289,42 @@ impl Mapping {
             .filter(|slot| self.valid[(slot >> 6) as usize] >> (slot & 63) & 1 == 1)
             .map(|slot| BufferedPage { page: Lpn(self.owners[slot as usize]), sectors: SectorMask::MAX, is_kept: true })
             .collect()
+    }
+}
+
+/// The slots of pages while they are written, in whatever order pages come: memory is asked for what the next pages need.
+struct Places<'m> {
+    slots: &'m mut [u32],
+    /// Pages with their slots that are still to be written; a number that is no page's where there is none.
+    ahead: [(u32, u32); AHEAD],
+    next: usize,
+}
+
+impl<'m> Places<'m> {
+    fn new(slots: &'m mut [u32]) -> Self {
+        Self { slots, ahead: [(u32::MAX, 0); AHEAD], next: 0 }
+    }
+
+    /// Has a page lie in this slot.
+    #[inline]
+    fn put(&mut self, page: u32, slot: u32) {
+        prefetch_index(&*self.slots, page as usize);
+        self.write(page, slot);
+    }
+
+    #[inline]
+    fn write(&mut self, page: u32, slot: u32) {
+        let (page, slot) = std::mem::replace(&mut self.ahead[self.next], (page, slot));
+        self.next = (self.next + 1) % AHEAD;
+        if let Some(place) = self.slots.get_mut(page as usize) {
+            *place = !slot;
+        }
+    }
+
+    /// Writes all that is left.
+    fn finish(mut self) -> &'m mut [u32] {
+        (0..AHEAD).for_each(|_| self.write(u32::MAX, 0));
+        self.slots
     }
 }
 
