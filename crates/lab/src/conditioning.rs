@@ -71,15 +71,20 @@ impl Conditioning {
         }
     }
 
-    /// Brings `drive`, which is in the state before, into state number `number`; whether it could. Where less was written at
-    /// random before than that takes, it is not done: the drive is far from steady, and a short run would become a long one.
+    /// Whether there are other states of the same kind. Where less was written at random before than it takes to come to one, it
+    /// is not done: the drive is far from steady, and a short run would become a long one.
+    pub fn can_redraw(&self, capacity: Bytes, spare: Spare) -> bool {
+        matches!(self, Self::Random { written, .. } if *written >= between_states(capacity, spare))
+    }
+
+    /// Brings `drive`, which is in the state that is known, into state number `number`, if there are others; whether it did.
     ///
     /// # Errors
     /// If the drive is too worn for that.
     pub fn redraw(&self, drive: &mut Device, number: u32, spare: Spare) -> Result<bool, VirtualError> {
         let amount = between_states(drive.shape().capacity, spare);
-        let Self::Random { workload, written, seed, since } = self else { return Ok(false) };
-        if *written < amount {
+        let Self::Random { workload, seed, since, .. } = self else { return Ok(false) };
+        if !self.can_redraw(drive.shape().capacity, spare) {
             return Ok(false);
         }
         let seed = seed.split("state").number(u64::from(number));

@@ -1,6 +1,8 @@
 //! A plan on a simulated drive, in virtual time.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+mod states;
+
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use block::{Bytes, Lba, Nanos, Seed};
@@ -9,20 +11,17 @@ use drive::{Counters, Device, Drive};
 use engine::{
     Consumption, Ending, Job, Measurement, OnError, Record, VirtualError, run_virtual_recorded, run_virtual_together,
 };
-use rayon::prelude::*;
 use trial::TrialDevice;
 use workload::{Spare, Workload};
 
-use crate::conditioning::{self, Conditioning, ONE_STATE, STATES};
+use self::states::States;
+use crate::conditioning::{self, Conditioning};
 use crate::cost::Place;
 use crate::counted::counted;
 use crate::health::{HealthReading, of_simulated};
 use crate::plan::Construction;
-use crate::subject::{Keep, LiveCallback, MeasureTask, Part, Repeats, Share, Subject, iops, needs_root};
+use crate::subject::{Keep, LiveCallback, MeasureTask, Share, Subject, needs_root};
 use crate::{DriveRecord, LabError};
-
-/// The states of larger drives take too much memory to be kept from one step to the next.
-const KEPT_MAX: Bytes = Bytes::from_gib(100);
 
 /// Who meters a simulated drive.
 const METER: &str = "the simulated drive's power model";
@@ -39,7 +38,7 @@ pub struct Simulated {
     /// What the clones did in measurements.
     measured: Arc<Mutex<Counters>>,
     /// The states that repeats are measured in beside the drive's own, as far as they were made, while that stays as it is.
-    states: Vec<Device>,
+    states: States,
     /// How random writes brought it into its state; none where they had no part in that.
     conditioning: Option<Conditioning>,
     /// Where measurements note what they submit, if anyone wants to know.
@@ -50,13 +49,6 @@ pub struct Simulated {
     stage: StageTerms,
     /// What ends a workload before its time.
     ending: Ending,
-}
-
-/// How far a task has come over the states in which it is measured.
-#[derive(Default)]
-struct Course {
-    iops: Vec<Vec<f64>>,
-    is_over: bool,
 }
 
 /// How a drive is attached where it is a stage.
@@ -82,7 +74,7 @@ impl Simulated {
             is_at_rest: false,
             clones: Arc::default(),
             measured: Arc::default(),
-            states: Vec::new(),
+            states: States::new(),
             conditioning: None,
             record: None,
             idle_watts: None,
@@ -126,14 +118,6 @@ impl Simulated {
         }
     }
 
-    /// Keeps the memory of a state in which nothing is measured any more.
-    fn recycle(&self, mut state: Device) {
-        let mut clones = self.clones();
-        // As long as they have it too, it is not to be had.
-        clones.retain_mut(Device::give_back);
-        clones.extend(state.give_back().then_some(state));
-    }
-
     /// Measures jobs side by side on a clone of `drive`, which draws from `luck` what it draws.
     fn measure_clone(&self, drive: &Device, jobs: &[Job], luck: Seed) -> Result<Vec<Measurement>, LabError> {
         let mut clone = self.clone_of(drive);
@@ -159,60 +143,6 @@ impl Simulated {
             ..Consumption::default()
         });
         measurement
-    }
-
-    /// Measures these repeats of a task on clones of `drive`, until they and those `before` are enough.
-    fn repeats(
-        &self,
-        drive: &Device,
-        task: &MeasureTask,
-        repeats: impl Iterator<Item = u32>,
-        before: &mut Vec<Vec<f64>>,
-    ) -> Result<Repeats, LabError> {
-        let mut measured = Repeats::new();
-        for repeat in repeats {
-            let together = self.measure_clone(drive, &task.jobs(repeat), task.luck(repeat))?;
-            before.push(iops(&together));
-            measured.push((repeat, together));
-            if task.is_enough(before) {
-                break;
-            }
-        }
-        Ok(measured)
-    }
-
-    /// Measures on clones of `drive` what `wanted` has of each task; nothing more of one that has had enough.
-    fn measure_in(
-        &self,
-        drive: &Device,
-        tasks: &[MeasureTask],
-        courses: &[Mutex<Course>],
-        wanted: impl Fn(u32) -> bool + Sync,
-        finding: Option<&str>,
-        keep: &Keep,
-    ) -> Result<(), LabError> {
-        // Every processor takes the next task in order, so that the plan is seen to go forward.
-        let next = AtomicUsize::new(0);
-        let work = |_| -> Result<(), LabError> {
-            while let index = next.fetch_add(1, Ordering::Relaxed)
-                && let Some(task) = tasks.get(index)
-            {
-                let mut course = courses[index].lock().expect("nothing panics while it holds a course");
-                let repeats: Vec<u32> = task.repeats.iter().copied().filter(|repeat| wanted(*repeat)).collect();
-                let (Some(last), false) = (repeats.last().copied(), course.is_over) else { continue };
-                let measured = self.repeats(drive, task, repeats.into_iter(), &mut course.iops);
-                let kept = measured.map_err(|error| task.failed(error)).and_then(|measured| {
-                    course.is_over = task.repeats.last() == Some(&last) || task.is_enough(&course.iops);
-                    keep(index, Part { measured, finding, is_last: course.is_over })
-                });
-                if kept.is_err() {
-                    next.store(tasks.len(), Ordering::Relaxed);
-                    return kept;
-                }
-            }
-            Ok(())
-        };
-        (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).try_for_each(work)
     }
 
     /// What the drive has done since it was made.
@@ -393,57 +323,6 @@ impl Subject for Simulated {
 
     fn place(&self) -> Place {
         Place { capacity: self.capacity(), ..Place::simulated(&self.preset) }
-    }
-}
-
-impl Simulated {
-    /// Measures repeats in states of their own, as far as there are such; `states` are those that were made before, beside the
-    /// drive's own, and those that are worth keeping.
-    fn measure_states(&self, states: &mut Vec<Device>, tasks: &[MeasureTask], keep: &Keep) -> Result<(), LabError> {
-        let courses: Vec<Mutex<Course>> = tasks.iter().map(|_| Mutex::default()).collect();
-        // Without spare flash, random writes leave a drive as any others do.
-        let Some((conditioning, spare)) = self.conditioning.as_ref().zip(self.spare()) else {
-            return self.measure_in(&self.drive, tasks, &courses, |_| true, None, keep);
-        };
-        let is_more = |state: u32| {
-            state + 1 < STATES && tasks.iter().any(|task| task.repeats.iter().any(|repeat| *repeat > state))
-        };
-        let is_kept = self.capacity() <= KEPT_MAX;
-        for state in 0..STATES {
-            let here = match state {
-                0 => &self.drive,
-                // Of a drive too large to be kept in all of its states, the last is there alone.
-                _ => &states[if is_kept { state as usize - 1 } else { 0 }],
-            };
-            if !is_more(state) {
-                self.measure_in(here, tasks, &courses, |repeat| repeat >= state, None, keep)?;
-                break;
-            }
-            let measure = || self.measure_in(here, tasks, &courses, |repeat| repeat == state, None, keep);
-            if is_kept && states.len() > state as usize {
-                measure()?;
-                continue;
-            }
-            let follow = || {
-                let mut drive = self.clone_of(here);
-                let could = conditioning.redraw(&mut drive, state + 1, spare).is_ok_and(|could| could);
-                drive.lend();
-                could.then_some(drive)
-            };
-            let (measured, following) = rayon::join(measure, follow);
-            measured?;
-            let Some(following) = following else {
-                return self.measure_in(here, tasks, &courses, |repeat| repeat > state, Some(ONE_STATE), keep);
-            };
-            if !is_kept {
-                states.drain(..).for_each(|state| self.recycle(state));
-            }
-            states.push(following);
-        }
-        if !is_kept {
-            states.drain(..).for_each(|state| self.recycle(state));
-        }
-        Ok(())
     }
 }
 

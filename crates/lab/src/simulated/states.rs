@@ -1,0 +1,341 @@
+//! Measuring repeats in states of their own, which differ by chance alone.
+//!
+//! Each is made of the drive's own state, so that they can be made side by side, and measured while others are made.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+use block::Bytes;
+use drive::Device;
+use rayon::prelude::*;
+use workload::Spare;
+
+use super::Simulated;
+use crate::LabError;
+use crate::conditioning::{Conditioning, ONE_STATE, STATES};
+use crate::subject::{Keep, MeasureTask, Part, Repeats, Subject, iops};
+
+/// The states of larger drives take too much memory to be kept from one step to the next, or to be there all at once.
+const KEPT_MAX: Bytes = Bytes::from_gib(100);
+/// So many of those are there at once, beside the drive's own.
+const AT_ONCE: usize = 2;
+
+/// The states that a drive was brought into, by their numbers.
+pub(super) type States = BTreeMap<u32, Arc<Device>>;
+
+/// How far a task has come over the states in which it is measured.
+#[derive(Default)]
+struct Course {
+    /// The IOPS of its cells, by repeat.
+    iops: BTreeMap<u32, Vec<f64>>,
+    is_over: bool,
+}
+
+impl Course {
+    fn known(&self) -> Vec<Vec<f64>> {
+        self.iops.values().cloned().collect()
+    }
+
+    /// Whether no further repeat is to be made of `task`.
+    fn judge(&mut self, task: &MeasureTask) -> bool {
+        let is_all = task.repeats.iter().all(|repeat| self.iops.contains_key(repeat));
+        self.is_over = is_all || task.is_enough(&self.known());
+        self.is_over
+    }
+}
+
+/// Where a repeat begins.
+#[derive(Clone)]
+enum Start {
+    /// In the drive's own state, of which this is to be said.
+    Own(Option<&'static str>),
+    /// In one that was made for it.
+    Made(Arc<Device>),
+}
+
+/// What is done in one state.
+struct StateCourse {
+    number: u32,
+    is_begun: bool,
+    /// None while it is not there.
+    start: Option<Start>,
+    /// The task that is measured next in it.
+    next: usize,
+    /// How many were measured.
+    done: usize,
+}
+
+/// What is to be done next by whoever has nothing to do.
+enum Turn {
+    Make(usize),
+    Measure(usize, usize, Start),
+    Wait,
+    Over,
+}
+
+/// What is made and measured in which order.
+struct Agenda {
+    states: Vec<StateCourse>,
+    tasks: usize,
+    at_once: usize,
+    is_over: bool,
+}
+
+impl Agenda {
+    /// What can be measured is, in the order of states and of tasks, so that the plan is seen to go forward; else a state is
+    /// made, if there is room for it.
+    fn turn(&mut self) -> Turn {
+        let tasks = self.tasks;
+        if self.is_over {
+            return Turn::Over;
+        }
+        for (place, state) in self.states.iter_mut().enumerate().filter(|(_, state)| state.next < tasks) {
+            if let Some(start) = &state.start {
+                state.next += 1;
+                return Turn::Measure(place, state.next - 1, start.clone());
+            }
+        }
+        let unfinished = |state: &&StateCourse| state.number > 0 && state.is_begun && state.done < tasks;
+        let there = self.states.iter().filter(unfinished).count();
+        match self.states.iter().position(|state| !state.is_begun) {
+            Some(place) if there < self.at_once => {
+                self.states[place].is_begun = true;
+                Turn::Make(place)
+            }
+            Some(_) => Turn::Wait,
+            None if self.states.iter().any(|state| state.next < tasks) => Turn::Wait,
+            None => Turn::Over,
+        }
+    }
+}
+
+/// Tasks that are measured in several states.
+struct StateRun<'s> {
+    subject: &'s Simulated,
+    conditioning: &'s Conditioning,
+    spare: Spare,
+    tasks: &'s [MeasureTask<'s>],
+    courses: Vec<Mutex<Course>>,
+    keep: &'s Keep<'s>,
+    agenda: Mutex<Agenda>,
+    changed: Condvar,
+}
+
+impl StateRun<'_> {
+    fn agenda(&self) -> MutexGuard<'_, Agenda> {
+        self.agenda.lock().expect("nothing panics while it holds the agenda")
+    }
+
+    fn turn(&self) -> Turn {
+        let mut agenda = self.agenda();
+        loop {
+            match agenda.turn() {
+                Turn::Wait => agenda = self.changed.wait(agenda).expect("nothing panics while it holds the agenda"),
+                turn => return turn,
+            }
+        }
+    }
+
+    /// Does what is to be done until nothing is left for this processor.
+    fn work(&self) -> Result<(), LabError> {
+        let _end = Halt(self);
+        loop {
+            match self.turn() {
+                Turn::Make(place) => {
+                    let number = self.agenda().states[place].number;
+                    let start = self.make(number);
+                    self.agenda().states[place].start = Some(start);
+                    self.changed.notify_all();
+                }
+                Turn::Measure(place, task, start) => {
+                    let number = self.agenda().states[place].number;
+                    self.measure(number, task, &start)?;
+                    drop(start);
+                    self.finish(place);
+                }
+                Turn::Over | Turn::Wait => return Ok(()),
+            }
+        }
+    }
+
+    fn make(&self, number: u32) -> Start {
+        let mut drive = self.subject.clone_of(&self.subject.drive);
+        if self.conditioning.redraw(&mut drive, number, self.spare).is_ok_and(|could| could) {
+            drive.lend();
+            return Start::Made(Arc::new(drive));
+        }
+        Start::Own(Some(ONE_STATE))
+    }
+
+    /// Measures the repeat of a task that belongs to a state, if it is wanted.
+    fn measure(&self, repeat: u32, index: usize, start: &Start) -> Result<(), LabError> {
+        let task = &self.tasks[index];
+        if !task.repeats.contains(&repeat) {
+            return Ok(());
+        }
+        let (drive, finding) = match start {
+            Start::Own(finding) => (&self.subject.drive, *finding),
+            Start::Made(drive) => (&**drive, None),
+        };
+        let together = self.subject.measure_clone(drive, &task.jobs(repeat), task.luck(repeat));
+        let together = together.map_err(|error| task.failed(error))?;
+        let mut course = self.courses[index].lock().expect("nothing panics while it holds a course");
+        course.iops.insert(repeat, iops(&together));
+        let is_left = |other: &u32| *other < STATES && !course.iops.contains_key(other);
+        let is_last = !task.repeats.iter().any(is_left) && course.judge(task);
+        (self.keep)(index, Part { measured: vec![(repeat, together)], finding, is_last })
+    }
+
+    /// Notes that a task was measured in a state. What nobody needs any more is taken back.
+    fn finish(&self, place: usize) {
+        let mut agenda = self.agenda();
+        let (tasks, is_last) = (agenda.tasks, place + 1 == agenda.states.len());
+        let state = &mut agenda.states[place];
+        state.done += 1;
+        let is_needed = state.done < tasks || is_last || self.subject.keeps_states();
+        let over = if is_needed { None } else { state.start.take() };
+        drop(agenda);
+        if let Some(Start::Made(state)) = over {
+            self.subject.recycle(state);
+        }
+        self.changed.notify_all();
+    }
+}
+
+/// Lets nobody wait for what will not come, where one of those who work fails. Who ends otherwise leaves nothing to be begun.
+struct Halt<'h, 's>(&'h StateRun<'s>);
+
+impl Drop for Halt<'_, '_> {
+    fn drop(&mut self) {
+        self.0.agenda().is_over = true;
+        self.0.changed.notify_all();
+    }
+}
+
+impl Simulated {
+    /// Measures repeats in states of their own, as far as there are such; `states` are those that were made before, and those
+    /// that are worth keeping.
+    pub(super) fn measure_states(
+        &self,
+        states: &mut States,
+        tasks: &[MeasureTask],
+        keep: &Keep,
+    ) -> Result<(), LabError> {
+        let courses: Vec<Mutex<Course>> = tasks.iter().map(|_| Mutex::default()).collect();
+        // Without spare flash, random writes leave a drive as any others do.
+        let last = tasks.iter().flat_map(|task| &task.repeats).max().map_or(0, |most| *most).min(STATES - 1);
+        let Some((conditioning, spare)) = self.conditioning.as_ref().zip(self.spare()).filter(|_| last > 0) else {
+            return self.measure_in(&self.drive, tasks, &courses, None, keep);
+        };
+        if !conditioning.can_redraw(self.capacity(), spare) {
+            return self.measure_in(&self.drive, tasks, &courses, Some(ONE_STATE), keep);
+        }
+        let is_wanted = |number: &u32| *number == last || tasks.iter().any(|task| task.repeats.contains(number));
+        let state = |number| {
+            let made = states.get(&number).map(|state| Start::Made(Arc::clone(state)));
+            let start = if number == 0 { Some(Start::Own(None)) } else { made };
+            StateCourse { number, is_begun: start.is_some(), start, next: 0, done: 0 }
+        };
+        let agenda = Agenda {
+            states: (0..=last).filter(is_wanted).map(state).collect(),
+            tasks: tasks.len(),
+            at_once: if self.keeps_states() { STATES as usize } else { AT_ONCE },
+            is_over: false,
+        };
+        let (agenda, changed) = (Mutex::new(agenda), Condvar::new());
+        let run = StateRun { subject: self, conditioning, spare, tasks, courses, keep, agenda, changed };
+        on_all_processors(|| run.work())?;
+        let StateRun { courses, agenda, .. } = run;
+        let made = agenda.into_inner().expect("nothing panics while it holds the agenda").states;
+        let further = made.last().and_then(|last| last.start.clone());
+        if self.keeps_states() {
+            let made = made.into_iter().filter_map(|state| Some((state.number, state.start?)));
+            states.extend(made.filter_map(|(number, start)| match start {
+                Start::Made(state) => Some((number, state)),
+                Start::Own(_) => None,
+            }));
+        }
+        // The states are as many as repeats are made at least; further ones share the last.
+        match further {
+            Some(Start::Made(state)) => {
+                let done = self.measure_in(&state, tasks, &courses, None, keep);
+                self.recycle(state);
+                done
+            }
+            Some(Start::Own(finding)) => self.measure_in(&self.drive, tasks, &courses, finding, keep),
+            None => Ok(()),
+        }
+    }
+
+    /// Measures on clones of `drive` the repeats of each task that were not yet; nothing more of one that has had enough.
+    fn measure_in(
+        &self,
+        drive: &Device,
+        tasks: &[MeasureTask],
+        courses: &[Mutex<Course>],
+        finding: Option<&str>,
+        keep: &Keep,
+    ) -> Result<(), LabError> {
+        // Every processor takes the next task in order, so that the plan is seen to go forward.
+        let next = AtomicUsize::new(0);
+        on_all_processors(|| {
+            while let index = next.fetch_add(1, Ordering::Relaxed)
+                && let Some(task) = tasks.get(index)
+            {
+                let mut course = courses[index].lock().expect("nothing panics while it holds a course");
+                let is_left = |repeat: &u32| !course.iops.contains_key(repeat);
+                let repeats: Vec<u32> = task.repeats.iter().copied().filter(is_left).collect();
+                if course.is_over || repeats.is_empty() {
+                    continue;
+                }
+                let measured = self.repeats(drive, task, &repeats, &mut course).map_err(|error| task.failed(error));
+                let kept = measured.and_then(|measured| keep(index, Part { measured, finding, is_last: true }));
+                if kept.is_err() {
+                    next.store(tasks.len(), Ordering::Relaxed);
+                    return kept;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Measures these repeats of a task on clones of `drive`, until they and those before are enough.
+    fn repeats(
+        &self,
+        drive: &Device,
+        task: &MeasureTask,
+        repeats: &[u32],
+        course: &mut Course,
+    ) -> Result<Repeats, LabError> {
+        let mut measured = Repeats::new();
+        for &repeat in repeats {
+            let together = self.measure_clone(drive, &task.jobs(repeat), task.luck(repeat))?;
+            course.iops.insert(repeat, iops(&together));
+            measured.push((repeat, together));
+            if course.judge(task) {
+                break;
+            }
+        }
+        Ok(measured)
+    }
+
+    /// Whether states are kept from one step to the next.
+    fn keeps_states(&self) -> bool {
+        self.capacity() <= KEPT_MAX
+    }
+
+    /// Keeps the memory of a state in which nothing is measured any more.
+    fn recycle(&self, state: Arc<Device>) {
+        let mut clones = self.clones();
+        // As long as they have it too, it is not to be had.
+        clones.retain_mut(Device::give_back);
+        let state = Arc::try_unwrap(state).ok();
+        clones.extend(state.and_then(|mut state| state.give_back().then_some(state)));
+    }
+}
+
+/// Has each processor do `work`.
+fn on_all_processors(work: impl Fn() -> Result<(), LabError> + Sync) -> Result<(), LabError> {
+    (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).try_for_each(|_| work())
+}
