@@ -183,8 +183,7 @@ mod tests {
     #[test]
     fn what_others_have_too_can_be_copied_in_part() {
         let mut original = Shared::new(vec![1, 2, 3]);
-        let own = || unreachable!("it is one's own");
-        original.own_by(|_| own(), |_, _| own());
+        original.own_by(|_| unreachable!("it is one's own"), |_, _| unreachable!("it is one's own"));
         original.lend();
         let mut clone = original.clone();
         clone.own_by(|all| all[..1].to_vec(), |_, _| unreachable!("it has no memory"));

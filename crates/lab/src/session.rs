@@ -1,5 +1,6 @@
 //! Carrying out a plan, step by step, keeping each cell as it is finished.
 
+mod backlog;
 mod beside;
 mod conditioning;
 mod measuring;
@@ -19,7 +20,7 @@ use store::{RunId, Shard, Store};
 use trial::Trial;
 use workload::Workload;
 
-use self::beside::{Ahead, Backlog};
+use self::backlog::{Ahead, Backlog};
 use self::portion::Portion;
 use crate::conditioning::{STATES, TIMED, between_states};
 use crate::cost::Place;

@@ -2,6 +2,7 @@
 
 mod states;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +15,6 @@ use engine::{
 use trial::TrialDevice;
 use workload::{Spare, Workload};
 
-use self::states::States;
 use crate::conditioning::{self, Conditioning};
 use crate::cost::Place;
 use crate::counted::counted;
@@ -25,6 +25,9 @@ use crate::{DriveRecord, LabError};
 
 /// Who meters a simulated drive.
 const METER: &str = "the simulated drive's power model";
+
+/// The states that a drive was brought into beside its own, by their numbers.
+type States = BTreeMap<u32, Arc<Device>>;
 
 /// A simulated drive and the clones that measurements run on.
 pub struct Simulated {

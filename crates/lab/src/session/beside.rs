@@ -1,41 +1,13 @@
 //! Measuring in a state that the drive itself is leaving.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard};
 
-use block::Bytes;
 use engine::LiveProgress;
 
 use super::Session;
+use super::backlog::Backlog;
 use crate::LabError;
-use crate::subject::Subject;
 use crate::variants::{Lineage, Variants};
-
-/// Steps that are still to be measured, in a state that a copy of the target has kept for them.
-pub(super) struct Backlog {
-    /// The steps.
-    pub steps: Range<usize>,
-    /// The copy.
-    pub copy: Box<dyn Subject + Send>,
-    /// What was written at random to it since it was last purged.
-    pub written: Bytes,
-}
-
-/// What the target itself does while a backlog is measured: what is told of a run goes by what the plan has first, and that is
-/// the backlog.
-#[derive(Default)]
-pub(super) struct Ahead(Mutex<Option<Vec<String>>>);
-
-impl Ahead {
-    /// Whether the target is ahead of what is measured.
-    pub fn is_ahead(&self) -> bool {
-        self.titles().is_some()
-    }
-
-    fn titles(&self) -> MutexGuard<'_, Option<Vec<String>>> {
-        self.0.lock().expect("nothing panics while it holds titles")
-    }
-}
 
 impl Session<'_> {
     /// Carries out `change` on the target, and beside it measures what is left to be, if anything is.
@@ -51,8 +23,9 @@ impl Session<'_> {
             let mut lineage = Lineage { written, ..Lineage::of(copy.as_mut(), "", false) };
             let measured = self.measure_all(steps, &mut lineage, variants);
             drop(copy);
-            let titles = self.ahead.titles().take();
-            titles.iter().flatten().for_each(|title| self.watch.step(title));
+            // Nobody tells of a later step meanwhile.
+            let mut titles = self.ahead.titles();
+            titles.take().iter().flatten().for_each(|title| self.watch.step(title));
             measured
         };
         let (measured, changed) = rayon::join(measure, change);

@@ -151,7 +151,9 @@ impl Session<'_> {
             let mut all = earlier[index].lock().expect("nothing panics while it holds what was measured");
             all.extend(measured.iter().filter(|_| !is_last).cloned());
             if is_last {
-                let all = all.iter().chain(&measured).collect::<Vec<_>>();
+                let mut all = all.iter().chain(&measured).collect::<Vec<_>>();
+                // States are measured in side by side.
+                all.sort_by_key(|(repeat, _)| *repeat);
                 self.note_levels(task, &all, warmth)?;
             }
             let done = (all.len() + if is_last { measured.len() } else { 0 }).min(expected(task));

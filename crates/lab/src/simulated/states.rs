@@ -11,7 +11,7 @@ use drive::Device;
 use rayon::prelude::*;
 use workload::Spare;
 
-use super::Simulated;
+use super::{Simulated, States};
 use crate::LabError;
 use crate::conditioning::{Conditioning, ONE_STATE, STATES};
 use crate::subject::{Keep, MeasureTask, Part, Repeats, Subject, iops};
@@ -20,9 +20,6 @@ use crate::subject::{Keep, MeasureTask, Part, Repeats, Subject, iops};
 const KEPT_MAX: Bytes = Bytes::from_gib(100);
 /// So many of those are there at once, beside the drive's own.
 const AT_ONCE: usize = 2;
-
-/// The states that a drive was brought into, by their numbers.
-pub(super) type States = BTreeMap<u32, Arc<Device>>;
 
 /// How far a task has come over the states in which it is measured.
 #[derive(Default)]
