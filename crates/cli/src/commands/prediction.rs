@@ -6,7 +6,7 @@ use std::time::Instant;
 use block::{Bytes, Seed, parse_bytes, suggestion};
 use drive::preset::Preset;
 use lab::StateCache;
-use lab::replicate::qos::{self, Qos, QosRun};
+use lab::replicate::qos::{self, Qos, QosDrive, QosRun};
 use lab::replicate::{QosRequest, replicate_qos};
 
 use super::page::deliver;
@@ -144,12 +144,12 @@ fn drives(options: &Options, figures: &Qos) -> Result<Vec<Option<Result<Preset, 
         (Some(on), [_]) => Some(target::preset(on.strip_prefix("sim:").unwrap_or(on))?),
         (Some(_), _) => return Err(Failure::usage("--on takes the place of one drive; name that with --drive")),
     };
-    let preset = |name: &str| match &on {
+    let preset = |drive: &QosDrive| match &on {
         Some(on) => Ok(on.clone()),
-        None => Preset::find(name).map_err(|error| error.to_string()),
+        None => Preset::find(&drive.preset).and_then(|preset| drive.hosted(preset)).map_err(|error| error.to_string()),
     };
     let drives = figures.drives.iter().zip(wanted);
-    Ok(drives.map(|(drive, is_wanted)| is_wanted.then(|| preset(&drive.preset))).collect())
+    Ok(drives.map(|(drive, is_wanted)| is_wanted.then(|| preset(drive))).collect())
 }
 
 /// The file that says how well each drive predicts.

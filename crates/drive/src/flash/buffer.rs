@@ -85,6 +85,16 @@ impl Buffer {
         }
     }
 
+    /// When the slot is free that would be taken next.
+    #[inline]
+    pub fn next(&self) -> Nanos {
+        let (last, count) = self.released;
+        match self.free_at.peek() {
+            Some(&Reverse((first, _))) if count == 0 || first <= last => first,
+            _ => last,
+        }
+    }
+
     /// Gives back a slot that is free from `when` on.
     #[inline]
     pub fn release(&mut self, when: Nanos) {

@@ -1,47 +1,113 @@
 //! The controller's processors.
 
-use block::Nanos;
+use block::{Nanos, Op};
 use serde::{Deserialize, Serialize};
 
 /// The processors on which a drive's firmware runs, each with one command at a time.
+///
+/// A command that is held, while the map is written out say, occupies none of them until it can begin: those that are not
+/// held go on meanwhile.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Firmware {
     /// When each is free for the next command.
     free: Vec<Nanos>,
+    /// Reads that are held, and other commands that are.
+    held: [Held; 2],
+}
+
+/// Commands that all begin when what holds them is over.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Held {
+    /// When that is; zero if none are held.
+    until: Nanos,
+    /// How long each processor is busy with them from then on.
+    work: Vec<Nanos>,
 }
 
 /// A processor that has a command.
 #[derive(Clone, Copy, Debug)]
-pub struct Core(usize);
+pub struct Core {
+    index: usize,
+    /// The place of those it is held with in [`Firmware::held`]; none if it is not.
+    held: Option<usize>,
+}
 
 impl Firmware {
     /// So many idle processors.
     pub fn new(cores: u32) -> Self {
-        Self { free: vec![Nanos::ZERO; cores as usize] }
+        let held = || Held { until: Nanos::ZERO, work: vec![Nanos::ZERO; cores as usize] };
+        Self { free: vec![Nanos::ZERO; cores as usize], held: [held(), held()] }
     }
 
-    /// Gives a command that is there at `now` to the processor that is free first; when that can begin.
+    /// Gives a command that is there at `now`, and held until `from`, to the processor that is free first; when that can
+    /// begin.
     #[inline]
-    pub fn begin(&mut self, now: Nanos) -> (Core, Nanos) {
-        let mut first = 0;
-        for core in 1..self.free.len() {
-            if self.free[core] < self.free[first] {
-                first = core;
+    pub fn begin(&mut self, now: Nanos, from: Nanos, op: Op) -> (Core, Nanos) {
+        self.release(now);
+        if from > now {
+            return self.begin_held(from, op);
+        }
+        let index = first(&self.free);
+        (Core { index, held: None }, self.free[index].max(now))
+    }
+
+    /// The same of one that is held.
+    #[cold]
+    fn begin_held(&mut self, from: Nanos, op: Op) -> (Core, Nanos) {
+        let place = usize::from(op != Op::Read);
+        let held = &mut self.held[place];
+        held.until = held.until.max(from);
+        let index = first(&held.work);
+        (Core { index, held: Some(place) }, held.until + held.work[index])
+    }
+
+    /// Has processors begin with what is no longer held.
+    #[inline]
+    fn release(&mut self, now: Nanos) {
+        for held in &mut self.held {
+            if held.until > Nanos::ZERO && held.until <= now {
+                for (free, work) in self.free.iter_mut().zip(&mut held.work) {
+                    if *work > Nanos::ZERO {
+                        *free = (*free).max(held.until) + std::mem::take(work);
+                    }
+                }
+                held.until = Nanos::ZERO;
             }
         }
-        (Core(first), self.free[first].max(now))
     }
 
     /// Keeps a processor busy until then.
     #[inline]
     pub fn hold(&mut self, core: Core, until: Nanos) {
-        self.free[core.0] = self.free[core.0].max(until);
+        match core.held {
+            None => self.free[core.index] = self.free[core.index].max(until),
+            Some(place) => {
+                let held = &mut self.held[place];
+                held.work[core.index] = held.work[core.index].max(until.since(held.until));
+            }
+        }
     }
 
     /// Stops everything, to go on at `from`.
     pub fn restart(&mut self, from: Nanos) {
         self.free.fill(from);
+        for held in &mut self.held {
+            held.until = Nanos::ZERO;
+            held.work.fill(Nanos::ZERO);
+        }
     }
+}
+
+/// The place of the processor that is free first.
+#[inline]
+fn first(free: &[Nanos]) -> usize {
+    let mut first = 0;
+    for core in 1..free.len() {
+        if free[core] < free[first] {
+            first = core;
+        }
+    }
+    first
 }
 
 #[cfg(test)]
@@ -52,10 +118,25 @@ mod tests {
     fn two_processors_take_two_commands_and_the_third_waits_for_the_first() {
         let mut firmware = Firmware::new(2);
         let mut command = |now: u64, length: u64| {
-            let (core, start) = firmware.begin(Nanos::from_micros(now));
+            let (core, start) = firmware.begin(Nanos::from_micros(now), Nanos::ZERO, Op::Write);
             firmware.hold(core, start + Nanos::from_micros(length));
             start.as_nanos() / 1000
         };
         assert_eq!([command(0, 10), command(1, 30), command(2, 5), command(20, 5)], [0, 1, 10, 20]);
+    }
+
+    #[test]
+    fn what_is_held_occupies_no_processor_until_it_can_begin() {
+        let us = Nanos::from_micros;
+        let mut firmware = Firmware::new(2);
+        let mut command = |now: u64, from: u64, op| {
+            let (core, start) = firmware.begin(us(now), us(from), op);
+            firmware.hold(core, start + us(10));
+            start.as_nanos() / 1000
+        };
+        let writes = [0, 1, 2, 3].map(|now| command(now, 100, Op::Write));
+        assert_eq!(writes, [100, 100, 110, 110], "both processors begin with them when they can");
+        assert_eq!([4, 50].map(|now| command(now, now, Op::Read)), [4, 50], "reads that are not held go on");
+        assert_eq!(command(101, 101, Op::Read), 120, "and then wait for what was held");
     }
 }

@@ -3,6 +3,7 @@
 use block::{Bytes, Nanos, Op, Seed};
 use serde::{Deserialize, Serialize};
 
+use super::pacing::BEHIND;
 use crate::draw::{Draws, Spread};
 use crate::periodic::Periodic;
 
@@ -23,6 +24,12 @@ pub struct ChoreSpec {
     pub deviation: u32,
     /// For how much of it reads wait as well as writes, in millionths.
     pub reads_held: u32,
+    /// If writes wait for the pace of the flash for no longer than this when it begins, it is done beside them and holds
+    /// nothing; nor does it where the flash limits them. None: it is always in the way.
+    pub beside: Option<Nanos>,
+    /// If a command has come within this time before it begins, it is done beside commands and holds nothing. None: it is
+    /// always in the way.
+    pub lull: Option<Nanos>,
 }
 
 /// How much of one write changes the map in a place of its own.
@@ -35,6 +42,8 @@ pub const CHORES: usize = 3;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Housekeeping {
     chores: Vec<Chore>,
+    /// When the last command came.
+    asked: Nanos,
     draws: Draws,
 }
 
@@ -67,7 +76,7 @@ impl Housekeeping {
             reads_until: Nanos::ZERO,
             spec,
         });
-        Self { chores: chores.collect(), draws }
+        Self { chores: chores.collect(), asked: Nanos::ZERO, draws }
     }
 
     /// Has what chores draw from here on follow from `seed` too.
@@ -75,21 +84,22 @@ impl Housekeeping {
         self.draws.join(seed);
     }
 
-    /// When a command that is there at `now` can begin; `is_paced` if writes are being taken at the pace of the flash.
+    /// When a command that is there at `now` can begin; `owed` is how long a write waits for the pace of the flash.
     #[inline]
-    pub fn begin(&mut self, now: Nanos, op: Op, bytes: Bytes, is_paced: bool) -> Nanos {
+    pub fn begin(&mut self, now: Nanos, op: Op, bytes: Bytes, owed: Nanos) -> Nanos {
         let mut start = now;
+        let asked = std::mem::replace(&mut self.asked, now);
         for chore in &mut self.chores {
             // Only the last of those that were due can be in the way.
             if let Some((began, _)) = chore.timer.last(now) {
-                chore.hold(began, &mut self.draws, is_paced);
+                chore.hold(began, began.since(asked), owed, &mut self.draws);
                 chore.written = Bytes::ZERO;
             }
             if op == Op::Write {
                 chore.written += bytes;
                 chore.changed += bytes.min(CHANGED_MAX);
                 if let Some(each) = chore.spec.written.filter(|&each| chore.written >= each) {
-                    chore.hold(now.max(chore.until), &mut self.draws, is_paced);
+                    chore.hold(now.max(chore.until), now.since(asked), owed, &mut self.draws);
                     chore.written = Bytes::new(chore.written.get() % each.get().max(1));
                 }
             }
@@ -105,9 +115,16 @@ impl Housekeeping {
 }
 
 impl Chore {
-    /// Has commands wait for one that begins at `from`.
-    fn hold(&mut self, from: Nanos, draws: &mut Draws, is_paced: bool) {
+    /// Has commands wait for one that begins at `from`, when no command has come for as long as `quiet`, unless it is done
+    /// beside them.
+    fn hold(&mut self, from: Nanos, quiet: Nanos, owed: Nanos, draws: &mut Draws) {
         let changed = std::mem::take(&mut self.changed).get();
+        let is_paced = owed > BEHIND;
+        if self.spec.beside.is_some_and(|most| owed <= most || is_paced)
+            || self.spec.lull.is_some_and(|lull| quiet < lull)
+        {
+            return;
+        }
         let changed = if is_paced { 0 } else { changed };
         let longer = Nanos::from_nanos((self.spec.length_per_mib.as_nanos() * (changed >> 12)) >> 8);
         let length = self.length.factor(draws.draw()).of(self.spec.length + longer);
@@ -127,6 +144,8 @@ mod tests {
         length_per_mib: Nanos::ZERO,
         deviation: 0,
         reads_held: 0,
+        beside: None,
+        lull: None,
     };
 
     fn drive(specs: &[ChoreSpec]) -> Housekeeping {
@@ -139,13 +158,13 @@ mod tests {
         let mut waits = 0;
         for index in 0..2_560 {
             let now = Nanos::from_millis(index * 10);
-            let start = drive.begin(now, Op::Write, Bytes::from_kib(4), false);
+            let start = drive.begin(now, Op::Write, Bytes::from_kib(4), Nanos::ZERO);
             if start > now {
                 waits += 1;
                 assert_eq!(start, now + CHORE.length);
                 let soon = now + Nanos::from_millis(1);
-                assert_eq!(drive.begin(soon, Op::Read, Bytes::from_kib(4), false), soon, "reads go on");
-                assert_eq!(drive.begin(soon, Op::Flush, Bytes::ZERO, false), start);
+                assert_eq!(drive.begin(soon, Op::Read, Bytes::from_kib(4), Nanos::ZERO), soon, "reads go on");
+                assert_eq!(drive.begin(soon, Op::Flush, Bytes::ZERO, Nanos::ZERO), start);
             }
         }
         assert_eq!(waits, 10, "of ten mebibytes");
@@ -158,7 +177,7 @@ mod tests {
         let (mut waiting, mut longest) = (0, Nanos::ZERO);
         for index in 0..200_000 {
             let now = Nanos::from_micros(index * 100);
-            let wait = drive.begin(now, Op::Read, Bytes::from_kib(4), false) - now;
+            let wait = drive.begin(now, Op::Read, Bytes::from_kib(4), Nanos::ZERO) - now;
             waiting += u32::from(wait > Nanos::ZERO);
             longest = longest.max(wait);
         }
@@ -173,26 +192,46 @@ mod tests {
         let mut drive = drive(&[ChoreSpec { every: Some(every), reads_held: 1_000_000, ..CHORE }]);
         for hour in 1..100 {
             let now = Nanos::from_secs(3_600 * hour);
-            assert!(drive.begin(now, Op::Read, Bytes::from_kib(4), false) <= now + CHORE.length);
+            assert!(drive.begin(now, Op::Read, Bytes::from_kib(4), Nanos::ZERO) <= now + CHORE.length);
         }
     }
 
     /// A millisecond for each MiB: 64 MiB between two hold writes for 66 ms and reads for half of that, unless writes are paced.
     #[test]
     fn the_more_was_written_the_longer_it_takes_unless_writes_are_paced() {
-        for (is_paced, length) in [(false, 66), (true, 2)] {
+        for (owed, length) in [(Nanos::ZERO, 66), (BEHIND.times(2), 2)] {
             let each = Some(Bytes::from_mib(64));
             let spec = ChoreSpec { written: each, length_per_mib: Nanos::from_millis(1), reads_held: 500_000, ..CHORE };
             let mut drive = drive(&[spec]);
-            let write = |drive: &mut Housekeeping, now| drive.begin(now, Op::Write, Bytes::from_kib(4), is_paced);
+            let write = |drive: &mut Housekeeping, now| drive.begin(now, Op::Write, Bytes::from_kib(4), owed);
             assert!((1..64 * 256).all(|_| write(&mut drive, Nanos::ZERO) == Nanos::ZERO));
             assert_eq!(write(&mut drive, Nanos::ZERO), Nanos::from_millis(length));
-            let read = drive.begin(Nanos::ZERO, Op::Read, Bytes::from_kib(4), is_paced);
+            let read = drive.begin(Nanos::ZERO, Op::Read, Bytes::from_kib(4), owed);
             assert_eq!(read, Nanos::from_millis(length / 2));
             assert_eq!(write(&mut drive, Nanos::from_millis(100)), Nanos::from_millis(100), "it begins anew");
-            let long = (0..64).map(|_| drive.begin(Nanos::from_secs(1), Op::Write, Bytes::from_mib(1), is_paced));
+            let long = (0..64).map(|_| drive.begin(Nanos::from_secs(1), Op::Write, Bytes::from_mib(1), owed));
             let held = long.last().expect("there are some") - Nanos::from_secs(1);
             assert!(held < Nanos::from_millis(3), "a long write changes one place of the map: {held}");
         }
+    }
+
+    /// One every 10 ms that is done beside commands unless writes wait, and one unless nothing came for a while.
+    #[test]
+    fn what_is_done_beside_commands_holds_them_only_near_saturation_and_what_takes_a_lull_only_after_one() {
+        let us = Nanos::from_micros;
+        let every = Some(Nanos::from_millis(10));
+        let (beside, lull) = (Some(us(50)), Some(us(40)));
+        let held = |spec: ChoreSpec, gap: Nanos, owed: Nanos| {
+            let mut drive = drive(&[ChoreSpec { every, ..spec }]);
+            let mut now = Nanos::from_secs(1);
+            let held = |_: &u64| {
+                now += gap;
+                drive.begin(now, Op::Write, Bytes::from_kib(4), owed) > now
+            };
+            (0..2_000).filter(held).count() > 0
+        };
+        let [near, lulled] = [ChoreSpec { beside, ..CHORE }, ChoreSpec { lull, ..CHORE }];
+        assert_eq!([0, 50, 51, 2_000].map(|owed| held(near, us(30), us(owed))), [false, false, true, false]);
+        assert_eq!([30, 40, 100].map(|gap| held(lulled, us(gap), Nanos::ZERO)), [false, false, true]);
     }
 }

@@ -21,7 +21,7 @@ mod map_cache;
 mod mapping;
 mod nand;
 mod operation;
-mod pacing;
+pub(crate) mod pacing;
 mod packed;
 mod packing;
 mod pages;
@@ -232,8 +232,8 @@ impl FlashDrive {
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.warm_up(now);
         let awake = now + self.meter.begin(now);
-        let (core, start) =
-            self.firmware.begin(self.housekeeping.begin(awake, request.op, request.bytes(), self.is_paced(now)));
+        let from = self.housekeeping.begin(awake, request.op, request.bytes(), self.owed(now));
+        let (core, start) = self.firmware.begin(awake, from, request.op);
         let command = self.spec.jitter.vary(&mut self.pace_draws, self.spec.command);
         let ready = start + self.paced(command);
         self.firmware.hold(core, ready + self.paced(self.retiring(request.op)));
@@ -264,9 +264,10 @@ impl FlashDrive {
         self.counters.failed += 1;
     }
 
-    /// Whether writes are being taken at the pace of the flash.
-    fn is_paced(&self, now: Nanos) -> bool {
-        self.pacing.as_ref().is_some_and(|pacing| pacing.is_behind(now))
+    /// How long a paced write waits for the flash: for its pace, or for room in the buffer.
+    #[inline]
+    fn owed(&self, now: Nanos) -> Nanos {
+        self.pacing.as_ref().map_or(Nanos::ZERO, |pacing| pacing.owed(now).max(self.buffer.next().since(now)))
     }
 
     /// What the firmware takes for a command when it is done with it.

@@ -48,7 +48,7 @@ struct PageCosts {
 const SHARE: u32 = 9;
 
 /// Writes that would have to wait for longer are limited by the flash.
-const BEHIND: Nanos = Nanos::from_millis(1);
+pub const BEHIND: Nanos = Nanos::from_millis(1);
 
 impl Pacing {
     /// A drive that nothing was written to.
@@ -98,10 +98,11 @@ impl Pacing {
         now + (turn - now).since(each.times(u64::from(self.spec.burst)))
     }
 
-    /// Whether writes wait so long that the flash limits them.
+    /// How long a write that comes at `now` waits, if none comes early. More than [`BEHIND`] is more than the flash can
+    /// keep up with.
     #[inline]
-    pub fn is_behind(&self, now: Nanos) -> bool {
-        self.next > now + BEHIND
+    pub fn owed(&self, now: Nanos) -> Nanos {
+        self.next.since(now)
     }
 
     /// The drive has come to rest.
@@ -185,9 +186,9 @@ mod tests {
         let waits: Vec<u64> = (0..6).map(|_| pacing.take(Nanos::ZERO, 1).as_nanos()).collect();
         let wanted = [0, 0, 0, 0, 55_000, 110_000];
         assert!(waits.iter().zip(wanted).all(|(wait, wanted)| wait.abs_diff(wanted) < 800), "{waits:?}");
-        assert!(!pacing.is_behind(Nanos::ZERO));
+        assert!(pacing.owed(Nanos::ZERO) < BEHIND);
         pacing.take(Nanos::ZERO, 20);
-        assert!(pacing.is_behind(Nanos::ZERO) && !pacing.is_behind(Nanos::from_secs(1)));
+        assert!(pacing.owed(Nanos::ZERO) > BEHIND && pacing.owed(Nanos::from_secs(1)) == Nanos::ZERO);
     }
 
     #[test]

@@ -98,7 +98,8 @@ impl HybridDrive {
     }
 
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
-        let (core, start) = self.firmware.begin(now + self.meter.begin(now));
+        let awake = now + self.meter.begin(now);
+        let (core, start) = self.firmware.begin(awake, awake, request.op);
         let ready = start + self.spec.jitter.vary(&mut self.pace_draws, self.spec.command);
         self.firmware.hold(core, ready + self.spec.retire);
         let at = match request.op {

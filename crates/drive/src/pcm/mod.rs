@@ -87,7 +87,8 @@ impl PcmDrive {
 
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         let awake = now + self.meter.begin(now);
-        let (core, start) = self.firmware.begin(self.housekeeping.begin(awake, request.op, request.bytes(), false));
+        let from = self.housekeeping.begin(awake, request.op, request.bytes(), Nanos::ZERO);
+        let (core, start) = self.firmware.begin(awake, from, request.op);
         let ready = start + self.spec.jitter.vary(&mut self.pace_draws, self.spec.command);
         self.firmware.hold(core, ready + self.spec.retire);
         let at = match request.op {

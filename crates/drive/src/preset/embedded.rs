@@ -100,6 +100,7 @@ pub const RIGS: &[(&str, &str)] = embed![
     "rigs" / "lenovo-x220i",
     "rigs" / "lenovo-x220i-disk",
     "rigs" / "nvme-host",
+    "rigs" / "nvme-host-busy",
     "rigs" / "nvme-host-polled",
     "rigs" / "sata-3g-desktop",
     "rigs" / "sata-6g-desktop",

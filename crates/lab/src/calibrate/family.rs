@@ -2,7 +2,7 @@
 
 use block::Seed;
 use drive::preset::{DriveName, Preset};
-use plan::replicate::qos::{Kind, Qos, QosAnswer, QosGroup, QosPoint, QosRun, Standing};
+use plan::replicate::qos::{Kind, Qos, QosAnswer, QosDrive, QosGroup, QosPoint, QosRun, Standing};
 
 use super::{CalibrateError, Calibration, Objective, Search, record};
 use crate::replicate::{QosRequest, Tally, Use, replicate_qos};
@@ -122,12 +122,13 @@ impl FamilyBench {
 
     /// Simulates all drives with `changes`.
     fn run(&self, changes: &str, watch: &dyn Watch) -> Result<QosRun, CalibrateError> {
-        let preset = |name: &Option<String>| -> Result<Option<Result<Preset, String>>, CalibrateError> {
-            let Some(name) = name else { return Ok(None) };
-            let preset = Preset::find(name)?;
-            Ok(Some(Ok(if changes.is_empty() { preset } else { preset.changed(changes)? })))
-        };
-        let drives = self.drives.iter().map(preset).collect::<Result<_, _>>()?;
+        let preset =
+            |(name, drive): (&Option<String>, &QosDrive)| -> Result<Option<Result<Preset, String>>, CalibrateError> {
+                let Some(name) = name else { return Ok(None) };
+                let preset = drive.hosted(Preset::find(name)?)?;
+                Ok(Some(Ok(if changes.is_empty() { preset } else { preset.changed(changes)? })))
+            };
+        let drives = self.drives.iter().zip(&self.qos.drives).map(preset).collect::<Result<_, _>>()?;
         let Self { seed, is_quick, blocks, .. } = *self;
         Ok(replicate_qos(&QosRequest { qos: &self.qos, drives, seed, is_quick, blocks, states: None }, watch))
     }

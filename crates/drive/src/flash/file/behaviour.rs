@@ -3,6 +3,7 @@
 use block::{Bytes, Nanos};
 
 use crate::flash::errors::log2;
+use crate::flash::pacing::BEHIND;
 use crate::flash::{ChoreSpec, ErrorsSpec, Growth, PageTypes, SuspendSpec, VariationSpec};
 use crate::preset::units::{duration, share, shares, some_bytes, some_duration, some_share};
 use crate::preset::{PresetError, require, table};
@@ -88,6 +89,10 @@ table!(pub(crate) ChoreTable {
     holds_reads: bool,
     #[serde(default, deserialize_with = "some_share")]
     reads_held: Option<u64>,
+    #[serde(default, deserialize_with = "some_duration")]
+    beside: Option<Nanos>,
+    #[serde(default, deserialize_with = "some_duration")]
+    lull: Option<Nanos>,
 });
 
 /// Erases after which `errors.worn` holds, where the file does not say.
@@ -183,6 +188,7 @@ impl SuspendTable {
 impl ChoreTable {
     pub(crate) fn spec(&self) -> Result<ChoreSpec, PresetError> {
         let Self { written, every, length, length_deviation: ppm, length_per_mib, holds_reads, reads_held, .. } = *self;
+        let Self { beside, lull, .. } = *self;
         let period = every.unwrap_or(Nanos::MAX);
         require(
             (written.is_some_and(|each| each > Bytes::ZERO) ^ every.is_some()) && length < period,
@@ -204,6 +210,11 @@ impl ChoreTable {
             },
             "reads are held for at most 100%, where holds_reads says that they are",
         )?;
+        require(
+            beside.is_none_or(|most| most < BEHIND),
+            || format!("a journal, checkpoint or log has beside = {beside:?}"),
+            "writes that wait for the flash for 1 ms or more are limited by it: give less",
+        )?;
         Ok(ChoreSpec {
             written,
             every,
@@ -211,6 +222,8 @@ impl ChoreTable {
             length_per_mib,
             deviation: deviation("length_deviation", ppm)?,
             reads_held: share as u32,
+            beside,
+            lull,
         })
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use block::suggestion;
+use drive::preset::{Preset, PresetError};
 use serde::Deserialize;
 use serde_spanned::Spanned;
 
@@ -30,6 +31,20 @@ pub struct QosDrive {
     pub model: String,
     /// The preset that simulates it.
     pub preset: String,
+    /// The host in which it was measured; none for the one that the preset names.
+    pub host: Option<String>,
+}
+
+impl QosDrive {
+    /// What simulates it, which `preset` is but for the host, in the host in which it was measured.
+    ///
+    /// # Errors
+    /// If there is no such host.
+    pub fn hosted(&self, preset: Preset) -> Result<Preset, PresetError> {
+        let Some(host) = &self.host else { return Ok(preset) };
+        let name = preset.name.clone();
+        Ok(Preset { name, ..preset.changed(&format!("host={host}"))? })
+    }
 }
 
 /// One experiment.
@@ -149,6 +164,7 @@ struct DriveFile {
     id: Spanned<String>,
     preset: String,
     model: String,
+    host: Option<String>,
 }
 
 /// A fact: it needs a source, and a name that no other has.
@@ -208,7 +224,10 @@ pub fn parse(text: &str) -> Result<Qos, Vec<Diagnostic>> {
     if mistakes.count() > 0 {
         return Err(mistakes.into_sorted());
     }
-    let drive = |drive: DriveFile| QosDrive { id: drive.id.into_inner(), model: drive.model, preset: drive.preset };
+    let drive = |drive: DriveFile| {
+        let DriveFile { id, preset, model, host } = drive;
+        QosDrive { id: id.into_inner(), model, preset, host }
+    };
     Ok(Qos { groups, nand_facts: file.nand.len(), drives: file.drive.into_iter().map(drive).collect() })
 }
 
