@@ -49,7 +49,7 @@ const fn row(name: &'static str, units: u32, raw_gib: u64, used: f64, spare: f64
 const SERVERS: [Server; 21] = [
     //  name             units raw GiB  used  spare holds
     row("pm9a3-960",        32,     0, 100.0,  15.2, Flash),
-    row("p5520-1920",      128,     0, 100.0,  17.5, Flash),
+    row("p5520-1920",      128,     0, 100.0,  20.5, Flash),
     row("7450-pro-960",     64,     0, 100.0,  18.0, Flash),
     row("7450-max-800",     64,     0, 100.0,  41.6, Flash),
     row("sn640-960",        32,  1024, 100.0,  13.3, Flash),
