@@ -4,6 +4,7 @@ use block::Nanos;
 use serde::{Deserialize, Serialize};
 
 use crate::draw::{Draws, Odds, Spread};
+use crate::quantiles::Quantiles;
 
 /// How long something waits each time.
 ///
@@ -25,7 +26,7 @@ pub struct DelaySpec {
 #[serde(from = "DelaySpec", into = "DelaySpec")]
 pub struct Delay {
     spec: DelaySpec,
-    usual: Spread,
+    usual: Quantiles,
     rare: Odds,
     rare_spread: Spread,
 }
@@ -51,10 +52,10 @@ impl DelaySpec {
 }
 
 impl Delay {
-    pub const fn new(spec: DelaySpec) -> Self {
+    pub fn new(spec: DelaySpec) -> Self {
         Self {
-            usual: Spread::new(spec.spread_ppm as u64),
-            rare: Odds::per_million(spec.rare_ppm as u64),
+            usual: Spread::new(u64::from(spec.spread_ppm)).into(),
+            rare: Odds::per_million(u64::from(spec.rare_ppm)),
             rare_spread: Spread::new(1_000_000),
             spec,
         }

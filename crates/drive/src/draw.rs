@@ -101,6 +101,13 @@ impl Factor {
         self.0
     }
 
+    /// The product of both; the largest factor there is, if it is larger.
+    #[inline]
+    pub const fn times(self, other: Self) -> Self {
+        let product = (self.0 as u64 * other.0 as u64) >> 16;
+        Self(if product > u32::MAX as u64 { u32::MAX } else { product as u32 })
+    }
+
     /// This factor of a time; the longest time there is, if it is longer.
     #[inline]
     pub const fn of(self, time: Nanos) -> Nanos {
@@ -403,6 +410,8 @@ mod tests {
         assert_eq!(Factor::from_units(1 << 20).of(week), week.times(16));
         assert_eq!(Factor::from_units(3 << 15).of(week), Nanos::from_nanos(week.as_nanos() / 2 * 3));
         assert_eq!(Factor::from_units(1 << 31).of(Nanos::MAX), Nanos::MAX);
+        assert_eq!(Factor::from_units(3 << 15).times(Factor::from_units(3 << 14)), Factor::from_units(9 << 13));
+        assert_eq!(Factor::from_units(1 << 31).times(Factor::from_units(1 << 31)), Factor::from_units(u32::MAX));
     }
 
     #[test]

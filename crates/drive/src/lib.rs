@@ -29,6 +29,7 @@ pub mod pcm;
 mod periodic;
 mod power_loss;
 pub mod preset;
+mod quantiles;
 mod queue;
 pub mod rig;
 mod shared;

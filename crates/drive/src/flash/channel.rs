@@ -46,18 +46,11 @@ impl Channel {
     /// `now` is the time that has been reached: what ended before it is forgotten.
     #[inline]
     pub fn reserve(&mut self, now: Nanos, die: u32, earliest: Nanos, length: Nanos) -> Nanos {
-        let die = die as usize;
-        if self.lanes[die].spans.len() >= MANY {
-            self.forget(die, now);
-        }
-        let from = self.lanes[die].end().max(earliest);
-        let start = self.first_gap(die, from, length);
-        self.lanes[die].append(start, start + length);
-        start + length
+        self.reserve_each(now, die, earliest, length, 1, |end| end)
     }
 
-    /// Reserves `count` spans of `length` one after the other, each beginning `pause` after the end of the
-    /// one before or later; returns the end of the last.
+    /// Reserves `count` spans of `length` one after the other. From when on the one after it can be is what `next` says of the
+    /// end of each; returns what it said of the last, or `earliest` where there is none.
     #[inline]
     pub fn reserve_each(
         &mut self,
@@ -65,22 +58,21 @@ impl Channel {
         die: u32,
         earliest: Nanos,
         length: Nanos,
-        pause: Nanos,
         count: u32,
+        mut next: impl FnMut(Nanos) -> Nanos,
     ) -> Nanos {
         let die = die as usize;
         if self.lanes[die].spans.len() >= MANY {
             self.forget(die, now);
         }
-        let mut from = self.lanes[die].end().max(earliest);
-        let mut end = from;
+        let mut from = earliest;
         for _ in 0..count {
-            let start = self.first_gap(die, from, length);
-            end = start + length;
+            let start = self.first_gap(die, self.lanes[die].end().max(from), length);
+            let end = start + length;
             self.lanes[die].append(start, end);
-            from = end + pause;
+            from = next(end);
         }
-        end
+        from
     }
 
     /// Reserves for a read of `die` that goes before what is booked for that die the earliest `length` from `earliest` on
@@ -256,12 +248,12 @@ mod tests {
                 reserve(channel, 1, earliest, length);
             }
         }
-        let end = row.reserve_each(Nanos::ZERO, 0, at(60), at(50), at(25), 9);
+        let next = row.reserve_each(Nanos::ZERO, 0, at(60), at(50), 9, |end| end + at(25));
         let mut from = 60;
         for _ in 0..9 {
             from = reserve(&mut single, 0, from, 50) + 25;
         }
-        assert_eq!(end, at(from - 25));
+        assert_eq!(next, at(from));
         assert_eq!(row.lanes[0].spans, single.lanes[0].spans);
     }
 

@@ -66,6 +66,11 @@ impl Geometry {
         self.channels * self.dies_per_channel
     }
 
+    /// Array reads that bring all of a block.
+    pub const fn senses_per_block(&self) -> u32 {
+        self.pages_per_block.div_ceil(self.sense_pages)
+    }
+
     /// All blocks of all units.
     pub const fn blocks(&self) -> u32 {
         self.units() * self.blocks_per_plane

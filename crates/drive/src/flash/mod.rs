@@ -73,6 +73,7 @@ use crate::cloned::clone_in_place;
 use crate::draw::Draws;
 use crate::energy::EnergyMeter;
 use crate::link::Link;
+use crate::quantiles::Quantiles;
 use crate::queue::CommandQueue;
 use crate::shared::Shared;
 use crate::thermal::Thermal;
@@ -87,6 +88,7 @@ pub struct FlashDrive {
     now: Nanos,
     firmware: Firmware,
     /// What a command takes this time beside what it takes in the mean.
+    jitter: Quantiles,
     pace_draws: Draws,
     housekeeping: Housekeeping,
     /// None where writes are taken as they come.
@@ -161,6 +163,7 @@ impl FlashDrive {
             page_sectors,
             now: Nanos::ZERO,
             firmware: Firmware::new(spec.cores),
+            jitter: spec.jitter.into(),
             pace_draws: Draws::new(seed.split("firmware")),
             housekeeping: Housekeeping::new(spec.chores, seed.split("housekeeping")),
             pacing: spec.collection.pacing.map(|pacing| Pacing::new(pacing, &spec.geometry, &spec.nand)),
@@ -234,7 +237,7 @@ impl FlashDrive {
         let awake = now + self.meter.begin(now);
         let from = self.housekeeping.begin(awake, request.op, request.bytes(), self.owed(now));
         let (core, start) = self.firmware.begin(awake, from, request.op);
-        let command = self.spec.jitter.vary(&mut self.pace_draws, self.spec.command);
+        let command = self.jitter.vary(&mut self.pace_draws, self.spec.command);
         let ready = start + self.paced(command);
         self.firmware.hold(core, ready + self.paced(self.retiring(request.op)));
         let at = match request.op {
@@ -433,6 +436,7 @@ clone_in_place!(FlashDrive {
     page_sectors,
     now,
     firmware,
+    jitter,
     pace_draws,
     housekeeping,
     pacing,

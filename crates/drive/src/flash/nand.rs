@@ -244,7 +244,7 @@ impl Nand {
         };
         let Some(variation) = &mut self.variation else { return mean };
         let in_block = variation.in_block(die as u32, place.block, mean);
-        variation.program(place.block, line.number, in_block)
+        variation.program(line.number, in_block)
     }
 
     /// What programming a page of this type takes in the mean.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::geometry::Geometry;
 use crate::draw::{Draws, Factor, Spread, lasting};
+use crate::quantiles::Quantiles;
 
 /// Relative standard deviations, in millionths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,27 +26,29 @@ pub struct VariationSpec {
 
 /// The flash of one specimen: what was drawn when it was made, and the stream that each operation draws from.
 ///
-/// What a block or a word line draws follows from its number and the specimen's seed, so that it takes no memory.
+/// What a block draws follows from its number and the specimen's seed, so that it takes no memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Variation {
     dies: Vec<Factor>,
     blocks: Seed,
     block: Spread,
-    word_line: Spread,
-    program: Spread,
+    /// By place: a layer of the chip that programs slowly does so in every block.
+    word_lines: Vec<Factor>,
+    program: Quantiles,
     erase: Spread,
-    read: Spread,
+    read: Quantiles,
     draws: Draws,
     #[serde(skip)]
     known: KnownBlocks,
 }
 
-/// The factors of blocks that were asked for lately: those that are written are asked for again and again.
+/// The factors of blocks that were asked for lately, with those of their dies: those that are written are asked for again and
+/// again.
 #[derive(Clone, Debug)]
 struct KnownBlocks(Vec<(u32, Factor)>);
 
 /// More than the blocks that are open in most drives.
-const KNOWN_BLOCKS: usize = 256;
+const KNOWN_BLOCKS: usize = 1024;
 
 impl Default for KnownBlocks {
     fn default() -> Self {
@@ -68,16 +71,18 @@ impl KnownBlocks {
 impl Variation {
     /// Flash of this layout, made by `seed`.
     pub fn new(spec: VariationSpec, geometry: &Geometry, seed: Seed) -> Self {
-        let mut made = Draws::new(seed.split("dies"));
-        let die = Spread::new(u64::from(spec.die));
+        let made = |part, count, deviation: u32| {
+            let (mut draws, spread) = (Draws::new(seed.split(part)), Spread::new(u64::from(deviation)));
+            (0..count).map(|_| spread.factor(draws.draw())).collect()
+        };
         Self {
-            dies: (0..geometry.dies()).map(|_| die.factor(made.draw())).collect(),
+            dies: made("dies", geometry.dies(), spec.die),
             blocks: seed.split("blocks"),
             block: Spread::new(u64::from(spec.block)),
-            word_line: Spread::new(u64::from(spec.word_line)),
-            program: Spread::new(u64::from(spec.program)),
+            word_lines: made("word lines", geometry.senses_per_block(), spec.word_line),
+            program: Spread::new(u64::from(spec.program)).into(),
             erase: Spread::new(u64::from(spec.erase)),
-            read: Spread::new(u64::from(spec.read)),
+            read: Spread::new(u64::from(spec.read)).into(),
             draws: Draws::new(seed.split("operations")),
             known: KnownBlocks::default(),
         }
@@ -94,17 +99,17 @@ impl Variation {
         self.read.vary(&mut self.draws, time)
     }
 
-    /// What an operation of this mean time takes in a block, programs and erases alike.
+    /// What an operation of this mean time takes in a block of a die, programs and erases alike.
     #[inline]
     pub fn in_block(&mut self, die: u32, block: u32, time: Nanos) -> Nanos {
-        let factor = self.known.factor(block, || self.block.factor(number(self.blocks, block, u32::MAX)));
-        self.dies[die as usize].of(factor.of(time))
+        let find = || self.block.factor(number(self.blocks, block, u32::MAX)).times(self.dies[die as usize]);
+        self.known.factor(block, find).of(time)
     }
 
     /// What programming a page of `word_line` takes that takes so long [in its block](Self::in_block).
     #[inline]
-    pub fn program(&mut self, block: u32, word_line: u32, in_block: Nanos) -> Nanos {
-        let lasting = self.word_line.factor(number(self.blocks, block, word_line)).of(in_block);
+    pub fn program(&mut self, word_line: u32, in_block: Nanos) -> Nanos {
+        let lasting = self.word_lines[word_line as usize].of(in_block);
         self.program.factor(self.draws.draw()).of(lasting)
     }
 
@@ -133,7 +138,7 @@ mod tests {
         planes: 1,
         multi_plane: false,
         blocks_per_plane: 8,
-        pages_per_block: 64,
+        pages_per_block: 100_000,
         page: Bytes::from_kib(4),
         program_pages: 1,
         sense_pages: 1,
@@ -159,16 +164,16 @@ mod tests {
             assert!((found.0 - 1.0).abs() < slack && (found.1 / 0.08 - 1.0).abs() < 10.0 * slack, "{found:?}");
         };
         let mut dies = one(|spec| &mut spec.die);
-        near(shape((0..256).map(|die| dies.in_block(die, 0, TIME))), 0.02);
+        near(shape((0..256).map(|die| dies.in_block(die, die, TIME))), 0.02);
         let mut blocks = one(|spec| &mut spec.block);
         near(shape((0..100_000).map(|block| blocks.erase(0, block, TIME))), 0.002);
         let mut lines = one(|spec| &mut spec.word_line);
-        near(shape((0..100_000).map(|line| lines.program(7, line, TIME))), 0.002);
+        near(shape((0..GEOMETRY.pages_per_block).map(|line| lines.program(line, TIME))), 0.002);
         let mut each = one(|spec| &mut spec.program);
-        near(shape((0..100_000).map(|_| each.program(7, 3, TIME))), 0.002);
+        near(shape((0..100_000).map(|_| each.program(3, TIME))), 0.002);
         let mut each = one(|spec| &mut spec.read);
         near(shape((0..100_000).map(|_| each.read(TIME))), 0.002);
-        assert_eq!(each.program(4, 5, TIME), TIME, "what has no deviation is as it was");
+        assert_eq!(each.program(5, TIME), TIME, "what has no deviation is as it was");
     }
 
     #[test]
@@ -176,9 +181,9 @@ mod tests {
         let spec = VariationSpec { die: 50_000, block: 50_000, word_line: 50_000, ..VariationSpec::default() };
         let times = |seed| {
             let mut flash = Variation::new(spec, &GEOMETRY, Seed::new(seed));
-            [(0, 1, 2), (0, 1, 3), (1, 1, 2), (0, 1, 2)].map(|(die, block, line)| {
+            [(0, 1, 2), (0, 1, 3), (1, 9, 2), (0, 1, 2)].map(|(die, block, line)| {
                 let in_block = flash.in_block(die, block, TIME);
-                flash.program(block, line, in_block)
+                flash.program(line, in_block)
             })
         };
         let first = times(1);

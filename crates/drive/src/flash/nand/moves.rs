@@ -39,14 +39,15 @@ impl Nand {
             return start + read.times(u64::from(reads)) + program.times(u64::from(programs));
         }
         if self.program_pages == 1 && reads == programs {
-            let both = self.fill + self.fill;
-            return channel.reserve_each(now, die.lane, start + read, both, program + read, programs) + program;
+            let (both, each) = (self.fill + self.fill, program + read);
+            return channel.reserve_each(now, die.lane, start + read, both, programs, |moved| moved + each) - read;
         }
-        let read_all = channel.reserve_each(now, die.lane, start + read, carried, read, reads);
-        match programs {
-            0 => read_all,
-            _ => channel.reserve_each(now, die.lane, read_all, self.fill, program, programs) + program,
-        }
+        let mut read_all = start + read;
+        channel.reserve_each(now, die.lane, start + read, carried, reads, |end| {
+            read_all = end;
+            end + read
+        });
+        channel.reserve_each(now, die.lane, read_all, self.fill, programs, |loaded| loaded + program)
     }
 
     /// The reads of a move; when they are over.
@@ -55,10 +56,17 @@ impl Nand {
         let read = self.varied(self.times.read);
         let carried = if self.times.copy_back { Nanos::ZERO } else { self.carried(pages, reads) };
         let die = &mut self.dies[number];
-        let end = match carried {
-            Nanos::ZERO => start + read.times(u64::from(reads)),
-            _ => self.channels[die.channel as usize].reserve_each(now, die.lane, start + read, carried, read, reads),
-        };
+        let mut end = start + read;
+        match carried {
+            Nanos::ZERO => end = start + read.times(u64::from(reads)),
+            _ => {
+                let channel = &mut self.channels[die.channel as usize];
+                channel.reserve_each(now, die.lane, end, carried, reads, |carried| {
+                    end = carried;
+                    carried + read
+                });
+            }
+        }
         if reads > 0 {
             let step = Nanos::from_nanos((end - start).as_nanos().div_ceil(u64::from(reads)));
             die.note(now, OperationKind::Reads(step), start, end, false);
@@ -76,22 +84,22 @@ impl Nand {
         let usual = in_block(self, last.page_type);
         // The others take the word lines before; in a block with too few of those, its first page.
         let first = if count > last.number + 1 { in_block(self, 0) } else { usual };
-        let (die, mut end) = (&mut self.dies[number], from);
-        let channel = &mut self.channels[die.channel as usize];
-        for back in (0..count).rev() {
+        let Self { dies, channels, variation, fill, times, .. } = self;
+        let die = &mut dies[number];
+        let (channel, lane) = (&mut channels[die.channel as usize], die.lane);
+        let mut back = count;
+        let mut program = |start: Nanos| {
+            back -= 1;
             let (line, mean) = last.number.checked_sub(back).map_or((0, first), |line| (line, usual));
-            let programming = match &mut self.variation {
-                Some(variation) => variation.program(block, line, mean),
-                None => mean,
-            };
-            let start = match self.times.copy_back {
-                true => end,
-                false => channel.reserve(now, die.lane, end, self.fill),
-            };
-            end = start + programming;
+            let programming = variation.as_mut().map_or(mean, |variation| variation.program(line, mean));
+            let end = start + programming;
             die.note(now, OperationKind::Program, start, end, false);
+            end
+        };
+        match times.copy_back {
+            true => (0..count).fold(from, |end, _| program(end)),
+            false => channel.reserve_each(now, lane, from, *fill, count, program),
         }
-        end
     }
 
     /// What so many pages take on the channel for each of the array reads that bring them.
