@@ -151,12 +151,14 @@ impl ConditionFile {
 }
 
 impl Condition {
-    /// The workload of the quantity `name`, whose point may have its own pattern and depth.
+    /// The workload of the quantity `name`, whose point may have its own pattern and depth. A worker that has one request at a
+    /// time takes so long `outside` of its latency before the next; of deeper queues this is not simulated.
     pub(super) fn measure(
         &self,
         name: &str,
         rw: Option<&Spanned<String>>,
         depth: Option<u32>,
+        outside: Nanos,
         span: Range<usize>,
     ) -> Result<Measure, Diagnostic> {
         let refuse = |message: String, help: &str| wrong(span.clone(), message, help);
@@ -186,7 +188,9 @@ impl Condition {
                         return Err(refuse(format!("`{key}` is {count}"), "give 1 to 65,536"));
                     }
                 }
-                let arrival = Arrival { rate: file.rate_iops.unwrap_or(0), ..Arrival::default() };
+                let rate = file.rate_iops.unwrap_or(0);
+                let think = if depth == 1 && rate == 0 { outside } else { Nanos::ZERO };
+                let arrival = Arrival { rate, think, ..Arrival::default() };
                 let distribution = self.distribution.clone();
                 vec![("", Workload { queue_depth: depth, workers, arrival, distribution, ..base })]
             }
@@ -271,6 +275,14 @@ mod tests {
         assert_eq!((background.reads(), background.queue_depth, background.workers), (1, 64, 6));
         assert_eq!((background.arrival.rate, background.arrival.process), (7_500, ArrivalProcess::Poisson));
         assert_eq!((probe.stop.time, background.stop.time), (Some(LOAD_TIME), Some(LOAD_TIME)));
+    }
+
+    #[test]
+    fn what_a_generator_takes_beside_is_between_requests_one_at_a_time() {
+        let think = |id| group(id).measures[0].jobs[0].1.arrival.think;
+        assert_eq!(think("samsung-980pro-1000/randread-4k-qd1-j1"), Nanos::from_nanos(2_500));
+        assert_eq!(think("samsung-980pro-1000/randread-4k-qd8-j1"), Nanos::ZERO);
+        assert_eq!(think("solidigm-p5520-1920/sat-uniform"), Nanos::ZERO);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use block::suggestion;
+use block::{Nanos, suggestion};
 use drive::preset::{Preset, PresetError};
 use serde::Deserialize;
 use serde_spanned::Spanned;
@@ -149,6 +149,9 @@ struct ReadingFile {
     #[serde(default)]
     promise: bool,
     contents: Option<String>,
+    /// What the load generator takes for a request outside of the latency that it prints.
+    #[serde(default)]
+    outside_ns: u32,
 }
 
 #[derive(Deserialize)]
@@ -343,7 +346,9 @@ impl PointFile {
         let measure = match &self.unmeasured {
             Some(why) => Err(why.clone()),
             None => {
-                Ok(mistakes.keep(condition.measure(self.q.get_ref(), self.rw.as_ref(), self.qd, group.cond.span()))?)
+                let outside = Nanos::from_nanos(u64::from(reading.outside_ns));
+                let (name, span) = (self.q.get_ref(), group.cond.span());
+                Ok(mistakes.keep(condition.measure(name, self.rw.as_ref(), self.qd, outside, span))?)
             }
         };
         let point = QosPoint {
