@@ -210,9 +210,11 @@ fn sixteen_drives_do_so_many_times_what_one_does() {
         [("database", DATABASE, 5.6), ("file server", FILE_SERVER, 3.1), ("web server", WEB_SERVER, 3.3)]
     {
         let ratio = ratio(&profile);
+        println!("{name}: {ratio:.2} times one drive, published {published}");
         assert!((ratio / published - 1.0).abs() < 0.10, "{name}: {ratio:.2} times one drive, published {published}");
     }
     let workstation = ratio(&WORKSTATION);
+    println!("workstation: {workstation:.2} times one drive, less than 3.1 published");
     assert!(workstation < 3.1, "workstation: {workstation:.2} times one drive, less than 3.1 published");
     let (_, bytes, limit) = iometer(&mut sixteen.clone(), &STREAMING_READS);
     assert!((bytes / 2.2e9 - 1.0).abs() < 0.10, "{:.2} GB/s read, published 2.2", bytes / 1e9);
@@ -235,7 +237,7 @@ fn what_a_rig_is_made_of_is_said() {
     assert_eq!(
         facts,
         "capacity: 954 GiB\n\
-         host: 4 CPUs, 38.5 µs + 38.5 µs per command of any size\n\
+         host: 4 CPUs, 38.7 µs + 38.7 µs per command of any size\n\
          controller: 2 × 4 µs per command, 1.1 GB/s of data\n\
          array: 16 × sim:x25-e-64, RAID 0 in stripes of 64 KiB\n"
     );
