@@ -87,7 +87,7 @@ pub struct FlashDrive {
     page_sectors: u32,
     now: Nanos,
     firmware: Firmware,
-    /// What a command takes this time beside what it takes in the mean.
+    /// How what a command takes this time lies around what it takes in the mean: the table of the spec's.
     jitter: Quantiles,
     pace_draws: Draws,
     housekeeping: Housekeeping,

@@ -2,6 +2,7 @@
 
 use block::Nanos;
 
+use super::super::channel::Channel;
 use super::super::geometry::Unit;
 use super::super::operation::Moved;
 use super::{NOTHING, Nand, NandTimes, OperationKind};
@@ -42,11 +43,7 @@ impl Nand {
             let (both, each) = (self.fill + self.fill, program + read);
             return channel.reserve_each(now, die.lane, start + read, both, programs, |moved| moved + each) - read;
         }
-        let mut read_all = start + read;
-        channel.reserve_each(now, die.lane, start + read, carried, reads, |end| {
-            read_all = end;
-            end + read
-        });
+        let read_all = bring(channel, now, die.lane, start, read, carried, reads);
         channel.reserve_each(now, die.lane, read_all, self.fill, programs, |loaded| loaded + program)
     }
 
@@ -56,17 +53,10 @@ impl Nand {
         let read = self.varied(self.times.read);
         let carried = if self.times.copy_back { Nanos::ZERO } else { self.carried(pages, reads) };
         let die = &mut self.dies[number];
-        let mut end = start + read;
-        match carried {
-            Nanos::ZERO => end = start + read.times(u64::from(reads)),
-            _ => {
-                let channel = &mut self.channels[die.channel as usize];
-                channel.reserve_each(now, die.lane, end, carried, reads, |carried| {
-                    end = carried;
-                    carried + read
-                });
-            }
-        }
+        let end = match carried {
+            Nanos::ZERO => start + read.times(u64::from(reads)),
+            _ => bring(&mut self.channels[die.channel as usize], now, die.lane, start, read, carried, reads),
+        };
         if reads > 0 {
             let step = Nanos::from_nanos((end - start).as_nanos().div_ceil(u64::from(reads)));
             die.note(now, OperationKind::Reads(step), start, end, false);
@@ -107,4 +97,12 @@ impl Nand {
         let page = *self.transfer.last().expect("a page has a sector");
         page.times(u64::from(pages).div_ceil(u64::from(reads.max(1))))
     }
+}
+
+/// Reads so many times from `start` on, each followed by what it brings over the channel; when the last of that is there. Where
+/// nothing is left to read, it takes a read all the same.
+fn bring(channel: &mut Channel, now: Nanos, lane: u32, start: Nanos, read: Nanos, carried: Nanos, reads: u32) -> Nanos {
+    let first = start + read;
+    let next = channel.reserve_each(now, lane, first, carried, reads, |end| end + read);
+    if reads == 0 { first } else { next - read }
 }
