@@ -32,7 +32,7 @@ pub struct Variation {
     dies: Vec<Factor>,
     blocks: Seed,
     block: Spread,
-    /// By place: a layer of the chip that programs slowly does so in every block.
+    /// By position: what programs slowly there does so in every block.
     word_lines: Vec<Factor>,
     program: Quantiles,
     erase: Spread,
