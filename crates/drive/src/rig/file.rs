@@ -13,6 +13,9 @@ use crate::preset::fields::Table;
 use crate::preset::units::{duration, power, share, some_bytes, some_duration, some_power, some_rate};
 use crate::preset::{ListPrice, Preset, PresetError, RIGS, Spec, change, require, table, unknown};
 
+/// The largest standard deviation of wake-ups from one second to the next, in millionths.
+const DRIFT_MAX: u64 = 500_000;
+
 /// A rig's file as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,6 +74,8 @@ table!(WakeTable {
     rare: u64,
     #[serde(deserialize_with = "duration")]
     rare_mean: Nanos,
+    #[serde(default, deserialize_with = "share")]
+    drift: u64,
 });
 
 table!(ControllerTable {
@@ -192,6 +197,7 @@ impl RigFile {
                 interrupt: host.interrupt.unwrap_or_default(),
                 queues: self.queues()?,
                 wake: self.wake()?,
+                drift_ppm: self.drift() as u32,
                 call: host.call.unwrap_or_default(),
                 call_write: host.call_write.or(host.call).unwrap_or_default(),
                 chunk: host.chunk,
@@ -225,6 +231,11 @@ impl RigFile {
         Ok(Some(QueueSpec { pairs, depth, polled }))
     }
 
+    /// In millionths.
+    fn drift(&self) -> u64 {
+        self.wake.as_ref().map_or(0, |wake| wake.drift)
+    }
+
     fn wake(&self) -> Result<Option<DelaySpec>, PresetError> {
         let Some(WakeTable { mean, spread, rare, rare_mean, .. }) = self.wake else { return Ok(None) };
         require(
@@ -236,6 +247,11 @@ impl RigFile {
             spread <= DelaySpec::SPREAD_MAX.into() && rare <= 1_000_000,
             || format!("wake.spread is {spread} and wake.rare {rare} millionths"),
             "a spread is at most 300% of the mean, and a rare wait as frequent as all at most",
+        )?;
+        require(
+            self.drift() <= DRIFT_MAX,
+            || format!("wake.drift is {} millionths", self.drift()),
+            "wake-ups deviate by 50% at most from one second to the next",
         )?;
         require(
             mean.max(rare_mean) <= Nanos::from_millis(20),

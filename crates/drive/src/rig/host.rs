@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::DelaySpec;
 use crate::delay::{Delay, Wait};
-use crate::draw::Draws;
+use crate::draw::{Draws, Factor, Spread};
 
 /// What a host costs beside its drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +25,8 @@ pub struct HostSpec {
     /// How long it takes until a processor that sleeps begins with the work of an interrupt, and, as the rare wait, for how
     /// long any processor is at something else when a command is done.
     pub wake: Option<DelaySpec>,
+    /// The standard deviation of how long interrupts and wake-ups take from one second to the next, in millionths.
+    pub drift_ppm: u32,
     /// What a program's call takes that reads, beside copying: the system call, the file system, the page cache.
     pub call: Nanos,
     /// The same of one that writes.
@@ -80,6 +82,37 @@ impl QueueSpec {
     }
 }
 
+/// How long interrupts and wake-ups take at a time, of what they take on average: how deeply processors sleep and what else
+/// runs on them change slowly.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Pace {
+    spread: Spread,
+    draws: Draws,
+    factor: Factor,
+    /// When it changes next.
+    until: Nanos,
+}
+
+impl Pace {
+    /// How long one pace lasts.
+    const LASTS: Nanos = Nanos::from_secs(1);
+
+    fn new(drift_ppm: u32, seed: Seed) -> Self {
+        let until = if drift_ppm == 0 { Nanos::MAX } else { Nanos::ZERO };
+        Self { spread: Spread::new(drift_ppm.into()), draws: Draws::new(seed), factor: Factor::ONE, until }
+    }
+
+    /// How long what takes `time` on average takes at `now`.
+    #[inline]
+    fn of(&mut self, now: Nanos, time: Nanos) -> Nanos {
+        if now >= self.until {
+            self.factor = self.spread.factor(self.draws.draw());
+            self.until = now + Self::LASTS;
+        }
+        self.factor.of(time)
+    }
+}
+
 /// A host's processors. Without queues, each piece of work goes to whichever is free first, in the order in which it comes up.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Host {
@@ -97,6 +130,7 @@ pub struct Host {
     called: Vec<Nanos>,
     wake: Option<Delay>,
     draws: Draws,
+    pace: Pace,
     /// How long they worked, summed over them.
     pub busy: Nanos,
     requests: u32,
@@ -119,6 +153,7 @@ impl Host {
             called: Vec::new(),
             wake: spec.wake.map(Delay::new),
             draws: Draws::new(seed),
+            pace: Pace::new(spec.drift_ppm, seed.split("drift")),
             busy: Nanos::ZERO,
             requests: 0,
             since: Nanos::ZERO,
@@ -167,6 +202,7 @@ impl Host {
     /// Draws the waits from here on from `seed` too.
     pub fn draw_from(&mut self, seed: Seed) {
         self.draws.join(seed);
+        self.pace.draws.join(seed);
     }
 
     /// The worker of a tag.
@@ -227,10 +263,9 @@ impl Host {
         let (wait, free) = (self.draw(), self.free[processor]);
         let (from, interrupt) = if queues.polled || now < self.reaping[processor] {
             (now.max(free), Nanos::ZERO)
-        } else if now < free {
-            (free, self.spec.interrupt)
         } else {
-            (now + wait.usual, self.spec.interrupt)
+            let interrupt = self.pace.of(now, self.spec.interrupt);
+            if now < free { (free, interrupt) } else { (now + self.pace.of(now, wait.usual), interrupt) }
         };
         let end = from + wait.rare + interrupt + time;
         (self.free[processor], self.reaping[processor]) = (end, end);

@@ -61,6 +61,10 @@ impl RigSpec {
         facts.extend(host.queues.map(|queues| ("queues", queues.words(host.interrupt))));
         facts.extend(host.calls().map(|calls| ("calls", calls)));
         facts.extend(host.wake.map(|wake| ("wake-up", wake.words())));
+        if host.drift_ppm > 0 {
+            let percent = f64::from(host.drift_ppm) / 1e4;
+            facts.push(("drift", format!("± {percent} % of wake-up and interrupt from second to second")));
+        }
         if controllers.count > 0 {
             let bandwidth = controllers.bandwidth.map_or("no limit".to_owned(), |rate| rate.to_string());
             let command = controllers.command;

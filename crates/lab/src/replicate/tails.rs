@@ -54,8 +54,8 @@ struct Simulated {
 /// One workload of a group, with the group's place and its own.
 type Task<'q> = (usize, usize, &'q Measure);
 
-/// What a workload gave: its jobs, and the requests of all in each [`WINDOW`].
-type Taken = Result<(Vec<Measurement>, Vec<u64>), VirtualError>;
+/// What a workload gave: its jobs over all runs, and the requests of all jobs in each [`WINDOW`] of each run.
+type Taken = Result<(Vec<Measurement>, Vec<Vec<u64>>), VirtualError>;
 
 /// Simulates every group of the drives that are asked for; drives, and groups on clones of a drive's state, are shared
 /// out over all processors. The same request gives the same, bit for bit.
@@ -130,8 +130,8 @@ fn of_drive(request: &QosRequest, drive: usize, preset: &Preset, watch: &dyn Wat
     let of = |place: usize, point: &QosPoint| {
         let at = point.measure.clone()?;
         let taken = taken.iter().find(|(of, number, _)| (*of, *number) == (place, at));
-        let (jobs, counts) = taken.expect("every workload was run").2.as_ref().map_err(ToString::to_string)?;
-        Ok(point.quantity.of(jobs, counts))
+        let (jobs, runs) = taken.expect("every workload was run").2.as_ref().map_err(ToString::to_string)?;
+        Ok(point.quantity.of(jobs, runs))
     };
     let answer = |place| move |point: &QosPoint| QosAnswer::new(point, of(place, point));
     let answers = qos.of_drive(drive).map(|(place, group)| (place, group.points.iter().map(answer(place)).collect()));
@@ -233,26 +233,39 @@ impl<'c> DriveState<'c> {
     }
 }
 
-/// Runs what `measure` says on a clone of `device`.
+/// Runs what `measure` says as many times as it says, on clones of `device` that draw differently.
 fn take(device: &Device, measure: &Measure, seed: Seed, is_quick: bool, share: f64) -> Taken {
-    let mut clone = device.clone();
     let workloads: Vec<Workload> =
         measure.jobs.iter().map(|(_, workload)| timed(workload, measure.shrinks, is_quick, share)).collect();
-    let jobs = measure.jobs.iter().zip(&workloads);
-    let jobs: Vec<Job> =
-        jobs.map(|(job, workload)| Job { name: job.0, workload, seed: seed.split(job.0), observer: None }).collect();
-    let from = clone.now() + workloads[0].ramp;
-    let windows = workloads[0].stop.time.map_or(0, |time| time.as_nanos() / WINDOW.as_nanos()) as usize;
-    let mut counts = vec![0; windows];
-    let mut seen = Observed::new(&mut clone, |now: Nanos, _, _| {
-        if now >= from
-            && let Some(count) = counts.get_mut((now.since(from).as_nanos() / WINDOW.as_nanos()) as usize)
-        {
-            *count += 1;
+    let (mut measured, mut runs) = (Vec::<Measurement>::new(), Vec::new());
+    for run in 0..measure.runs {
+        let mut clone = device.clone();
+        let seed = if run == 0 { seed } else { seed.number(u64::from(run)) };
+        if run > 0 {
+            clone.draw_from(seed);
         }
-    });
-    let measured = run_virtual_together(&mut seen, &jobs, OnError::Stop)?;
-    Ok((measured, counts))
+        let jobs = measure.jobs.iter().zip(&workloads);
+        let jobs: Vec<Job> = jobs
+            .map(|(job, workload)| Job { name: job.0, workload, seed: seed.split(job.0), observer: None })
+            .collect();
+        let from = clone.now() + workloads[0].ramp;
+        let windows = workloads[0].stop.time.map_or(0, |time| time.as_nanos() / WINDOW.as_nanos()) as usize;
+        let mut counts = vec![0; windows];
+        let mut seen = Observed::new(&mut clone, |now: Nanos, _, _| {
+            if now >= from
+                && let Some(count) = counts.get_mut((now.since(from).as_nanos() / WINDOW.as_nanos()) as usize)
+            {
+                *count += 1;
+            }
+        });
+        let of_run = run_virtual_together(&mut seen, &jobs, OnError::Stop)?;
+        measured.iter_mut().zip(&of_run).for_each(|(before, next)| before.append(next));
+        if run == 0 {
+            measured = of_run;
+        }
+        runs.push(counts);
+    }
+    Ok((measured, runs))
 }
 
 /// The workload with the times that it is run for.

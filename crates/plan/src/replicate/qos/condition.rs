@@ -46,16 +46,16 @@ pub struct Measure {
     pub jobs: Vec<(&'static str, Workload)>,
     /// Whether its times are of the filling of a drive, and shrink with it.
     pub shrinks: bool,
+    /// How long the source measured, where it says so.
+    source_time: Option<Nanos>,
+    /// How many times it is run, each on its own clone of the drive.
+    pub runs: u32,
 }
 
 impl Measure {
-    /// Whether it is the same but for what is asked of it.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        let of = |one: &Self| (one.overwrites, one.distribution.clone(), one.jobs.clone(), one.shrinks);
-        of(self) == of(other)
-    }
-
     /// Sets how long it lasts: for twice as many requests as the farthest percentile of `asked` takes at the published rate.
+    /// Extremes and deviations of rates depend on the number of windows: where such are asked, each run is as long as the
+    /// source's.
     pub(super) fn last(&mut self, asked: impl Iterator<Item = Quantity>, rate: Option<f64>) {
         if self.jobs.len() > 1 || self.shrinks {
             return;
@@ -70,10 +70,30 @@ impl Measure {
         let requests = 2.0 * REQUESTS_BEYOND / (1.0 - percent_max / 100.0);
         let wanted = rate.map_or(TIME_DEFAULT, |rate| Nanos::from_millis((1e3 * requests / rate) as u64));
         let least = window_max.times(WINDOWS).max(Nanos::from_secs(1));
+        let wanted = wanted.clamp(least, TIME_MAX.max(least));
+        let time = self.source_time.filter(|_| window_max > Nanos::ZERO).unwrap_or(wanted);
+        self.runs = wanted.as_nanos().div_ceil(time.as_nanos()) as u32;
         for (_, workload) in &mut self.jobs {
-            workload.stop = Stop::after(wanted.clamp(least, TIME_MAX.max(least)));
+            workload.stop = Stop::after(time);
         }
     }
+}
+
+/// How the numbers of some sources were made, as the file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReadingFile {
+    pub(super) id: String,
+    #[expect(dead_code, reason = "for readers of the file, who must find it with every reading")]
+    text: String,
+    #[serde(default)]
+    pub(super) promise: bool,
+    pub(super) contents: Option<String>,
+    /// What the load generator takes for a request outside of the latency that it prints.
+    #[serde(default)]
+    outside_ns: u32,
+    /// Run before the measurement and not counted.
+    ramp_s: Option<u32>,
 }
 
 /// The conditions as the file has them.
@@ -94,11 +114,10 @@ pub(super) struct ConditionFile {
     pub(super) runtime_s: Option<u32>,
     pub(super) ios: Option<u64>,
     state: Option<String>,
+    ramp_s: Option<u32>,
     // For readers of the file.
     #[serde(rename = "pattern")]
     _pattern: Option<String>,
-    #[serde(rename = "ramp_s")]
-    _ramp_s: Option<u32>,
     #[serde(rename = "engine")]
     _engine: Option<String>,
     #[serde(rename = "os")]
@@ -151,14 +170,15 @@ impl ConditionFile {
 }
 
 impl Condition {
-    /// The workload of the quantity `name`, whose point may have its own pattern and depth. A worker that has one request at a
-    /// time takes so long `outside` of its latency before the next; of deeper queues this is not simulated.
+    /// The workload of the quantity `name`, whose point may have its own pattern and depth. What the load generator takes
+    /// outside of a request's latency comes between two of a worker that has one at a time; of deeper queues it is not
+    /// simulated.
     pub(super) fn measure(
         &self,
         name: &str,
         rw: Option<&Spanned<String>>,
         depth: Option<u32>,
-        outside: Nanos,
+        reading: &ReadingFile,
         span: Range<usize>,
     ) -> Result<Measure, Diagnostic> {
         let refuse = |message: String, help: &str| wrong(span.clone(), message, help);
@@ -174,7 +194,8 @@ impl Condition {
             return Err(refuse(format!("requests of {bs} B are not whole sectors"), "give a multiple of 512"));
         }
         let is_fresh = name.starts_with("fresh");
-        let ramp = if self.overwrites.is_none() { RAMP_FOUND } else { RAMP };
+        let stated = file.ramp_s.or(reading.ramp_s).map(|seconds| Nanos::from_secs(u64::from(seconds)));
+        let ramp = stated.unwrap_or(if self.overwrites.is_none() { RAMP_FOUND } else { RAMP });
         let base =
             Workload { pattern, block: Bytes::new(bs), ramp, stop: Stop::after(LOAD_TIME), ..Workload::default() };
         let jobs = match file.offered_total_iops {
@@ -189,14 +210,21 @@ impl Condition {
                     }
                 }
                 let rate = file.rate_iops.unwrap_or(0);
-                let think = if depth == 1 && rate == 0 { outside } else { Nanos::ZERO };
+                let outside = if depth == 1 && rate == 0 { reading.outside_ns } else { 0 };
+                let think = Nanos::from_nanos(u64::from(outside));
                 let arrival = Arrival { rate, think, ..Arrival::default() };
                 let distribution = self.distribution.clone();
                 vec![("", Workload { queue_depth: depth, workers, arrival, distribution, ..base })]
             }
         };
-        let mut measure =
-            Measure { overwrites: self.overwrites, distribution: self.distribution.clone(), jobs, shrinks: is_fresh };
+        let mut measure = Measure {
+            overwrites: self.overwrites,
+            distribution: self.distribution.clone(),
+            jobs,
+            shrinks: is_fresh,
+            source_time: file.runtime_s.map(|seconds| Nanos::from_secs(u64::from(seconds))),
+            runs: 1,
+        };
         if is_fresh {
             // `seconds 3-12` of a drive that has been filled once.
             measure.overwrites = Some(0);

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use block::{Nanos, suggestion};
+use block::suggestion;
 use drive::preset::{Preset, PresetError};
 use serde::Deserialize;
 use serde_spanned::Spanned;
 
-use super::condition::{Condition, ConditionFile, Measure};
+use super::condition::{Condition, ConditionFile, Measure, ReadingFile};
 use super::quantity::{Kind, Quantity, Sense};
 use crate::replicate::Use;
 use crate::{Diagnostic, Mistakes};
@@ -142,20 +142,6 @@ struct QosFile {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ReadingFile {
-    id: String,
-    #[expect(dead_code, reason = "for readers of the file, who must find it with every reading")]
-    text: String,
-    #[serde(default)]
-    promise: bool,
-    contents: Option<String>,
-    /// What the load generator takes for a request outside of the latency that it prints.
-    #[serde(default)]
-    outside_ns: u32,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct SourceFile {
     id: String,
     title: String,
@@ -284,7 +270,7 @@ impl GroupFile {
             self.points.iter().filter_map(|point| point.read(self, reading, &condition, mistakes)).collect();
         for draft in points {
             let measure = draft.measure.map(|measure| {
-                let place = group.measures.iter().position(|known| known.is_like(&measure));
+                let place = group.measures.iter().position(|known| *known == measure);
                 place.unwrap_or_else(|| {
                     group.measures.push(measure.clone());
                     group.measures.len() - 1
@@ -346,9 +332,8 @@ impl PointFile {
         let measure = match &self.unmeasured {
             Some(why) => Err(why.clone()),
             None => {
-                let outside = Nanos::from_nanos(u64::from(reading.outside_ns));
                 let (name, span) = (self.q.get_ref(), group.cond.span());
-                Ok(mistakes.keep(condition.measure(name, self.rw.as_ref(), self.qd, outside, span))?)
+                Ok(mistakes.keep(condition.measure(name, self.rw.as_ref(), self.qd, reading, span))?)
             }
         };
         let point = QosPoint {

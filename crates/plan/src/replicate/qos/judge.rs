@@ -3,7 +3,7 @@
 use block::Seed;
 
 use super::file::{Qos, QosPoint};
-use super::quantity::{Kind, Sense, Simulated};
+use super::quantity::{Kind, Sense, Simulated, median};
 use crate::replicate::Use;
 use crate::replicate::published::within;
 
@@ -126,16 +126,6 @@ impl Tallied {
             factor_15: share(&|ratio| within(factor(ratio), 1.5)),
             factor_16: share(&|ratio| within(factor(ratio), 1.6)),
         })
-    }
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let upper = values.len() / 2;
-    match values.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(values[upper]),
-        _ => Some((values[upper - 1] + values[upper]) / 2.0),
     }
 }
 

@@ -153,15 +153,13 @@ impl Quantity {
         }
     }
 
-    /// Works it out: latencies are those of the first of `jobs`, rates those of all. `counts` has the requests of all
-    /// jobs in each [`WINDOW`].
+    /// Works it out: latencies are those of the first of `jobs`, rates those of all. `runs` has the requests of all jobs in
+    /// each [`WINDOW`], for each run; of what is counted in windows it is the run in the middle.
     ///
     /// None where nothing of the kind was measured.
-    pub fn of(self, jobs: &[Measurement], counts: &[u64]) -> Option<Simulated> {
+    pub fn of(self, jobs: &[Measurement], runs: &[Vec<u64>]) -> Option<Simulated> {
         let of_op = |op| histogram(&jobs[0], op);
         let plain = |value| Simulated { value, beyond: None };
-        let rates = || self.window().map(|window| rates(counts, window)).filter(|rates| !rates.is_empty());
-        let mean = |rates: &[f64]| rates.iter().sum::<f64>() / rates.len() as f64;
         let found = match self {
             Self::Rate(op) => plain(jobs.iter().map(|job| rate(job, op)).sum()),
             Self::Mean => plain(of_op(None)?.mean() / 1e3),
@@ -172,26 +170,32 @@ impl Quantity {
                 let beyond = latencies.count() as f64 * (100.0 - percent) / 100.0;
                 Simulated { value: latencies.percentile(percent).as_nanos() as f64 / 1e3, beyond: Some(beyond) }
             }
-            Self::WindowMin(_) => plain(rates()?.into_iter().fold(f64::INFINITY, f64::min)),
-            Self::WindowMax(_) => plain(rates()?.into_iter().fold(0.0, f64::max)),
-            Self::WindowDeviation(_) => {
-                let rates = rates()?;
-                let mean = mean(&rates);
-                plain((rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / rates.len() as f64).sqrt())
-            }
-            Self::SlowestSecond => {
-                let mut rates = rates()?;
-                rates.sort_by(f64::total_cmp);
-                plain(100.0 * rates[rates.len() / 1000] / mean(&rates))
-            }
-            Self::NearMean => {
-                let rates = rates()?;
-                let mean = mean(&rates);
-                let near = rates.iter().filter(|rate| (*rate / mean - 1.0).abs() <= 0.01).count();
-                plain(100.0 * near as f64 / rates.len() as f64)
+            _ => {
+                let window = self.window()?;
+                let of_run = |counts: &Vec<u64>| self.of_rates(rates(counts, window));
+                plain(median(runs.iter().filter_map(of_run).collect())?)
             }
         };
         Some(found)
+    }
+
+    /// Works it out from the rates of one run's windows. None where there are none, or where it is no such quantity.
+    fn of_rates(self, mut rates: Vec<f64>) -> Option<f64> {
+        rates.sort_by(f64::total_cmp);
+        let (least, most) = (*rates.first()?, *rates.last()?);
+        let mean_of = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / rates.len() as f64;
+        let mean = mean_of(&mut rates.iter().copied());
+        match self {
+            Self::WindowMin(_) => Some(least),
+            Self::WindowMax(_) => Some(most),
+            Self::WindowDeviation(_) => Some(mean_of(&mut rates.iter().map(|rate| (rate - mean).powi(2))).sqrt()),
+            Self::SlowestSecond => Some(100.0 * rates[rates.len() / 1000] / mean),
+            Self::NearMean => {
+                let near = rates.iter().filter(|rate| (*rate / mean - 1.0).abs() <= 0.01).count();
+                Some(100.0 * near as f64 / rates.len() as f64)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -232,6 +236,17 @@ fn rate(job: &Measurement, op: Option<Op>) -> f64 {
         None => job.read.requests + job.write.requests,
     };
     requests as f64 / job.elapsed.as_secs_f64()
+}
+
+/// The value in the middle; none where there are none.
+pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let upper = values.len() / 2;
+    match values.len() {
+        0 => None,
+        odd if odd % 2 == 1 => Some(values[upper]),
+        _ => Some((values[upper - 1] + values[upper]) / 2.0),
+    }
 }
 
 /// The rates of all whole windows of this length.
@@ -280,7 +295,7 @@ mod tests {
             job.record(op, Bytes::from_kib(4), Nanos::from_secs(number), Nanos::from_micros(micros));
         }
         let jobs = [job.clone(), job];
-        let of = |quantity: Quantity| quantity.of(&jobs, &[10, 20, 30, 40, 50]).unwrap().value;
+        let of = |quantity: Quantity| quantity.of(&jobs, &[vec![10, 20, 30, 40, 50]]).unwrap().value;
         let second = Nanos::from_secs(1);
         assert_eq!(of(Quantity::Rate(None)), 2.0, "two jobs, four requests in four seconds each");
         assert_eq!(of(Quantity::Rate(Some(Op::Read))), 1.0);
@@ -293,6 +308,9 @@ mod tests {
         assert_eq!(of(Quantity::WindowDeviation(second)), 20.0, "30 and 70; the half second at the end is left out");
         assert_eq!(of(Quantity::SlowestSecond), 60.0);
         assert_eq!(of(Quantity::NearMean), 0.0);
-        assert_eq!(Quantity::WindowMin(second).of(&jobs, &[7]), None, "no whole window");
+        assert_eq!(Quantity::WindowMin(second).of(&jobs, &[vec![7]]), None, "no whole window");
+        let runs = [vec![10, 20, 90], vec![50, 60, 70], vec![30, 10, 35]];
+        let middle = Quantity::WindowMin(WINDOW).of(&jobs, &runs).unwrap().value;
+        assert_eq!(middle, 20.0, "the least of each run is 20, 100 and 20 a second");
     }
 }
