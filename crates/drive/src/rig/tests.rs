@@ -244,7 +244,7 @@ fn a_change_that_is_none_is_explained() {
 
 /// A host of four processors with queues around one small DRAM drive, which answers in a microsecond or two.
 const QUEUED: &str = "nvme-host?array.drive=solid-data-dram&cpus=4&pairs=4&submit=2us&host.complete=3us&interrupt=5us\
-                      &wake.mean=0us&spread=0%&rare=0%";
+                      &wake.mean=0us&spread=0%&rare=0%&drift=0%";
 
 fn queued(changes: &str) -> Rig {
     Rig::new(spec(&format!("{QUEUED}{changes}")))

@@ -335,10 +335,26 @@ mod tests {
         assert!(workload.is_closed());
         let requests = workload.stop.time.unwrap().as_secs_f64() * 560_543.0;
         assert!((requests / 1e6 - 1.0).abs() < 0.01, "p99.99 takes a million requests: {requests}");
-        let disk = &group("wd740gd-74/randread-4k-qd1-j1-run1").measures[0];
-        assert_eq!((disk.overwrites, disk.jobs[0].1.ramp), (None, RAMP_FOUND));
+        let disk = &group("wd740gd-74/randread-4k-qd1-j32-run1").measures[0];
+        assert_eq!(
+            (disk.overwrites, disk.jobs[0].1.ramp),
+            (None, Nanos::ZERO),
+            "from the first request, as the source"
+        );
         let worn = &group("intel-s4610-480/randwrite-4k-qd1-j16").measures[0];
         assert_eq!(worn.overwrites, Some(63), "28 of 49 cells of 530 GB in all");
+    }
+
+    #[test]
+    fn rates_in_windows_are_of_runs_as_long_as_the_sources_and_as_many_as_percentiles_take() {
+        let lasts = |id| {
+            let measure = &group(id).measures[0];
+            (measure.jobs[0].1.stop.time.unwrap(), measure.runs)
+        };
+        assert_eq!(lasts("wd740gd-74/randwrite-4k-qd8-j1-run2"), (Nanos::from_secs(60), 8), "p99.9 of 221 a second");
+        assert_eq!(lasts("samsung-980pro-1000/randread-4k-qd32-j1"), (Nanos::from_secs(120), 1));
+        assert_eq!(lasts("wd740gd-74/randread-4k-qd1-j32-run1").1, 1, "nothing is asked of its windows");
+        assert_eq!(lasts("intel-s3700/oberstet-linux-rw").1, 1, "nor of these");
     }
 
     #[test]
