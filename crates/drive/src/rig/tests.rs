@@ -263,6 +263,27 @@ fn lone() -> Nanos {
 }
 
 #[test]
+fn wake_ups_and_interrupts_drift_from_second_to_second_and_nothing_else_does() {
+    const SECONDS: u64 = 2_000;
+    let mut rig = queued("&wake.mean=15us&drift=10%");
+    let mut beyond = |at: Nanos| ends(&mut rig, at, &[0])[0].since(at + lone() + micros(2 + 3)).as_micros_f64();
+    let starts = (0..SECONDS).map(|second| Nanos::from_secs(2 * second));
+    let times: Vec<f64> = starts
+        .map(|start| {
+            let (early, late) = (beyond(start), beyond(start + Nanos::from_millis(900)));
+            assert!((early - late).abs() < 0.01, "within a second it is the same: {early} and {late} µs");
+            early
+        })
+        .collect();
+    let mean = times.iter().sum::<f64>() / times.len() as f64;
+    let deviation = (times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / times.len() as f64).sqrt();
+    assert!((mean / 20.0 - 1.0).abs() < 0.01, "15 µs to wake up and 5 of the interrupt, not {mean} µs");
+    assert!((deviation / 2.0 - 1.0).abs() < 0.1, "10 % of them, not {deviation} µs");
+    let error = crate::preset::Preset::find("nvme-host?drift=51%").expect_err("too much").to_string();
+    assert!(error.contains("wake.drift is 510000 millionths"), "{error}");
+}
+
+#[test]
 fn a_lone_request_waits_for_the_processor_the_interrupt_and_the_wake_up() {
     assert_eq!(ends(&mut queued(""), Nanos::ZERO, &[0]), [lone() + micros(2 + 3 + 5)]);
     assert_eq!(ends(&mut queued("&wake.mean=20us"), Nanos::ZERO, &[0]), [lone() + micros(2 + 3 + 5 + 20)]);

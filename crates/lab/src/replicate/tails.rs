@@ -235,37 +235,42 @@ impl<'c> DriveState<'c> {
 
 /// Runs what `measure` says as many times as it says, on clones of `device` that draw differently.
 fn take(device: &Device, measure: &Measure, seed: Seed, is_quick: bool, share: f64) -> Taken {
-    let workloads: Vec<Workload> =
-        measure.jobs.iter().map(|(_, workload)| timed(workload, measure.shrinks, is_quick, share)).collect();
-    let (mut measured, mut runs) = (Vec::<Measurement>::new(), Vec::new());
-    for run in 0..measure.runs {
-        let mut clone = device.clone();
-        let seed = if run == 0 { seed } else { seed.number(u64::from(run)) };
-        if run > 0 {
-            clone.draw_from(seed);
-        }
-        let jobs = measure.jobs.iter().zip(&workloads);
-        let jobs: Vec<Job> = jobs
-            .map(|(job, workload)| Job { name: job.0, workload, seed: seed.split(job.0), observer: None })
-            .collect();
-        let from = clone.now() + workloads[0].ramp;
-        let windows = workloads[0].stop.time.map_or(0, |time| time.as_nanos() / WINDOW.as_nanos()) as usize;
-        let mut counts = vec![0; windows];
-        let mut seen = Observed::new(&mut clone, |now: Nanos, _, _| {
-            if now >= from
-                && let Some(count) = counts.get_mut((now.since(from).as_nanos() / WINDOW.as_nanos()) as usize)
-            {
-                *count += 1;
-            }
-        });
-        let of_run = run_virtual_together(&mut seen, &jobs, OnError::Stop)?;
-        measured.iter_mut().zip(&of_run).for_each(|(before, next)| before.append(next));
-        if run == 0 {
-            measured = of_run;
-        }
+    let timed =
+        |(name, workload): &(&'static str, Workload)| (*name, timed(workload, measure.shrinks, is_quick, share));
+    let jobs: Vec<(&str, Workload)> = measure.jobs.iter().map(timed).collect();
+    let (mut measured, counts) = run_once(&mut device.clone(), &jobs, seed)?;
+    let mut runs = vec![counts];
+    for run in 1..measure.runs {
+        let (mut clone, seed) = (device.clone(), seed.number(u64::from(run)));
+        clone.draw_from(seed);
+        let (next, counts) = run_once(&mut clone, &jobs, seed)?;
+        measured.iter_mut().zip(&next).for_each(|(before, next)| before.append(next));
         runs.push(counts);
     }
     Ok((measured, runs))
+}
+
+/// Runs these side by side; what each measured, and the requests of all in each [`WINDOW`].
+fn run_once(
+    device: &mut Device,
+    jobs: &[(&str, Workload)],
+    seed: Seed,
+) -> Result<(Vec<Measurement>, Vec<u64>), VirtualError> {
+    let first = &jobs[0].1;
+    let from = device.now() + first.ramp;
+    let windows = first.stop.time.map_or(0, |time| time.as_nanos() / WINDOW.as_nanos()) as usize;
+    let mut counts = vec![0; windows];
+    let mut seen = Observed::new(device, |now: Nanos, _, _| {
+        if now >= from
+            && let Some(count) = counts.get_mut((now.since(from).as_nanos() / WINDOW.as_nanos()) as usize)
+        {
+            *count += 1;
+        }
+    });
+    let jobs: Vec<Job> =
+        jobs.iter().map(|(name, workload)| Job { name, workload, seed: seed.split(name), observer: None }).collect();
+    let measured = run_virtual_together(&mut seen, &jobs, OnError::Stop)?;
+    Ok((measured, counts))
 }
 
 /// The workload with the times that it is run for.

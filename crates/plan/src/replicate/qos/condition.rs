@@ -24,10 +24,8 @@ const BACKGROUND_READS: u8 = 1;
 /// How long an offered load lasts: 500,000 reads of the probe are due in 100 s.
 const LOAD_TIME: Nanos = Nanos::from_secs(120);
 
-/// Run before the measurement and not counted.
+/// Run before the measurement and not counted, where the source says nothing of it.
 const RAMP: Nanos = Nanos::from_secs(2);
-/// The same where a drive is measured as it is found.
-const RAMP_FOUND: Nanos = Nanos::from_secs(10);
 /// No measurement lasts longer.
 const TIME_MAX: Nanos = Nanos::from_secs(1000);
 /// How long one lasts whose rate is not published.
@@ -154,6 +152,9 @@ impl ConditionFile {
             }
             times => times.map(|times| (times * 100.0).round() as u32),
         };
+        if self.runtime_s == Some(0) {
+            return refuse("`runtime_s` is 0".to_owned(), "give the seconds that the source measured, or leave it out");
+        }
         let distribution = match &self.distribution {
             Some(text) => match text.parse() {
                 Ok(distribution) => distribution,
@@ -195,7 +196,7 @@ impl Condition {
         }
         let is_fresh = name.starts_with("fresh");
         let stated = file.ramp_s.or(reading.ramp_s).map(|seconds| Nanos::from_secs(u64::from(seconds)));
-        let ramp = stated.unwrap_or(if self.overwrites.is_none() { RAMP_FOUND } else { RAMP });
+        let ramp = stated.unwrap_or(RAMP);
         let base =
             Workload { pattern, block: Bytes::new(bs), ramp, stop: Stop::after(LOAD_TIME), ..Workload::default() };
         let jobs = match file.offered_total_iops {

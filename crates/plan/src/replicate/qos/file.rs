@@ -471,6 +471,7 @@ points = [
             ("qd = 4", "qd = 0", "qos::condition", "`qd` is 0"),
             ("qd = 4", "qdd = 4", "qos::syntax", "unknown field `qdd`"),
             ("overwrites = 0", "overwrites = -1", "qos::condition", "-1"),
+            ("qd = 4", "qd = 4, runtime_s = 0", "qos::condition", "`runtime_s` is 0"),
             ("qd = 4", "offered_total_iops = 9000", "qos::condition", "9000"),
             ("qd = 4", "qd = 4, distribution = \"zip:1\"", "qos::condition", "zip:1"),
             (

@@ -238,7 +238,8 @@ fn rate(job: &Measurement, op: Option<Op>) -> f64 {
     requests as f64 / job.elapsed.as_secs_f64()
 }
 
-/// The value in the middle; none where there are none.
+/// The value in the middle, also of infinite ones, between which quantiles of `stats` cannot interpolate; none where there
+/// are none.
 pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let upper = values.len() / 2;
