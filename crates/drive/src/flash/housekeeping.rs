@@ -20,6 +20,10 @@ pub struct ChoreSpec {
     /// changes one place of the map, however long it is. What this comes to is done beside writes that are paced, which then
     /// do not wait for it.
     pub length_per_mib: Nanos,
+    /// So much of that makes it no longer: it is written beside commands.
+    pub length_from: Bytes,
+    /// It takes no longer than this.
+    pub length_max: Nanos,
     /// The standard deviation of that, in millionths of it.
     pub deviation: u32,
     /// For how much of it reads wait as well as writes, in millionths.
@@ -125,9 +129,9 @@ impl Chore {
         {
             return;
         }
-        let changed = if is_paced { 0 } else { changed };
+        let changed = if is_paced { 0 } else { changed.saturating_sub(self.spec.length_from.get()) };
         let longer = Nanos::from_nanos((self.spec.length_per_mib.as_nanos() * (changed >> 12)) >> 8);
-        let length = self.length.factor(draws.draw()).of(self.spec.length + longer);
+        let length = self.length.factor(draws.draw()).of(self.spec.length + longer).min(self.spec.length_max);
         self.until = from + length;
         self.reads_until = from + Nanos::from_nanos(length.as_nanos() * u64::from(self.spec.reads_held) / 1_000_000);
     }
@@ -142,6 +146,8 @@ mod tests {
         every: None,
         length: Nanos::from_millis(2),
         length_per_mib: Nanos::ZERO,
+        length_from: Bytes::ZERO,
+        length_max: Nanos::MAX,
         deviation: 0,
         reads_held: 0,
         beside: None,
@@ -212,6 +218,22 @@ mod tests {
             let long = (0..64).map(|_| drive.begin(Nanos::from_secs(1), Op::Write, Bytes::from_mib(1), owed));
             let held = long.last().expect("there are some") - Nanos::from_secs(1);
             assert!(held < Nanos::from_millis(3), "a long write changes one place of the map: {held}");
+        }
+    }
+
+    /// A millisecond for each MiB beyond the first 16, and 40 ms at most.
+    #[test]
+    fn a_part_of_what_was_written_makes_it_no_longer_and_the_rest_only_up_to_a_limit() {
+        for (mib, held) in [(8, 2), (16, 2), (20, 6), (64, 40), (600, 40)] {
+            let limits = ChoreSpec {
+                length_from: Bytes::from_mib(16),
+                length_max: Nanos::from_millis(40),
+                length_per_mib: Nanos::from_millis(1),
+                ..CHORE
+            };
+            let mut drive = drive(&[ChoreSpec { written: Some(Bytes::from_mib(mib)), ..limits }]);
+            let waits = (0..mib * 256).map(|_| drive.begin(Nanos::ZERO, Op::Write, Bytes::from_kib(4), Nanos::ZERO));
+            assert_eq!(waits.last(), Some(Nanos::from_millis(held)), "{mib} MiB");
         }
     }
 

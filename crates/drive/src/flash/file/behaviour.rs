@@ -85,6 +85,10 @@ table!(pub(crate) ChoreTable {
     length_deviation: u64,
     #[serde(default, deserialize_with = "duration")]
     length_per_mib: Nanos,
+    #[serde(default, deserialize_with = "some_bytes")]
+    length_from: Option<Bytes>,
+    #[serde(default, deserialize_with = "some_duration")]
+    length_max: Option<Nanos>,
     #[serde(default)]
     holds_reads: bool,
     #[serde(default, deserialize_with = "some_share")]
@@ -188,7 +192,17 @@ impl SuspendTable {
 impl ChoreTable {
     pub(crate) fn spec(&self) -> Result<ChoreSpec, PresetError> {
         let Self { written, every, length, length_deviation: ppm, length_per_mib, holds_reads, reads_held, .. } = *self;
-        let Self { beside, lull, .. } = *self;
+        let Self { length_from, length_max, beside, lull, .. } = *self;
+        require(
+            length_max.is_none_or(|most| most >= length) && (length_from.is_none() || length_per_mib > Nanos::ZERO),
+            || {
+                format!(
+                    "a journal, checkpoint or log has length = {length}, length_max = {length_max:?}, length_per_mib = \
+                     {length_per_mib} and length_from = {length_from:?}"
+                )
+            },
+            "length_max is no less than length, and length_from is of a length_per_mib",
+        )?;
         let period = every.unwrap_or(Nanos::MAX);
         require(
             (written.is_some_and(|each| each > Bytes::ZERO) ^ every.is_some()) && length < period,
@@ -220,6 +234,8 @@ impl ChoreTable {
             every,
             length,
             length_per_mib,
+            length_from: length_from.unwrap_or(Bytes::ZERO),
+            length_max: length_max.unwrap_or(Nanos::MAX),
             deviation: deviation("length_deviation", ppm)?,
             reads_held: share as u32,
             beside,

@@ -53,10 +53,7 @@ impl Nand {
         let read = self.varied(self.times.read);
         let carried = if self.times.copy_back { Nanos::ZERO } else { self.carried(pages, reads) };
         let die = &mut self.dies[number];
-        let end = match carried {
-            Nanos::ZERO => start + read.times(u64::from(reads)),
-            _ => bring(&mut self.channels[die.channel as usize], now, die.lane, start, read, carried, reads),
-        };
+        let end = bring(&mut self.channels[die.channel as usize], now, die.lane, start, read, carried, reads);
         if reads > 0 {
             let step = Nanos::from_nanos((end - start).as_nanos().div_ceil(u64::from(reads)));
             die.note(now, OperationKind::Reads(step), start, end, false);
@@ -99,10 +96,12 @@ impl Nand {
     }
 }
 
-/// Reads so many times from `start` on, each followed by what it brings over the channel; when the last of that is there. Where
-/// nothing is left to read, it takes a read all the same.
+/// Reads so many times from `start` on, each followed by what it brings over the channel; when the last of that is there. With
+/// nothing left to read, what an array read before this move has at hand is carried alone.
 fn bring(channel: &mut Channel, now: Nanos, lane: u32, start: Nanos, read: Nanos, carried: Nanos, reads: u32) -> Nanos {
-    let first = start + read;
-    let next = channel.reserve_each(now, lane, first, carried, reads, |end| end + read);
-    if reads == 0 { first } else { next - read }
+    match (carried, reads) {
+        (Nanos::ZERO, _) => start + read.times(u64::from(reads)),
+        (_, 0) => channel.reserve(now, lane, start, carried),
+        _ => channel.reserve_each(now, lane, start + read, carried, reads, |end| end + read) - read,
+    }
 }
