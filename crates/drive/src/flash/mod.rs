@@ -12,6 +12,7 @@ mod errors;
 mod extents;
 mod file;
 pub(crate) mod firmware;
+mod free_slots;
 mod geometry;
 mod held_tables;
 pub(crate) mod housekeeping;
