@@ -248,6 +248,11 @@ impl Drive for Device {
     fn expect(&self, soon: &[Request]) {
         each!(self, drive => drive.expect(soon));
     }
+
+    #[inline]
+    fn expect_next(&self, next: &[Request]) {
+        each!(self, drive => drive.expect_next(next));
+    }
 }
 
 impl Clone for Device {

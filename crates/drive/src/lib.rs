@@ -157,4 +157,8 @@ pub trait Drive {
     /// Says that these requests will be submitted soon. It changes nothing that can be observed; a drive
     /// with large tables uses it to have their entries at hand.
     fn expect(&self, _soon: &[Request]) {}
+
+    /// Says that these, of which it was told before, will be submitted next. What is to be found by those entries can be had
+    /// at hand now that memory has answered.
+    fn expect_next(&self, _next: &[Request]) {}
 }

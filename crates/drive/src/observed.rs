@@ -78,4 +78,8 @@ impl<F: FnMut(Nanos, Tag, Request)> Drive for Observed<'_, F> {
     fn expect(&self, soon: &[Request]) {
         self.drive.expect(soon);
     }
+
+    fn expect_next(&self, next: &[Request]) {
+        self.drive.expect_next(next);
+    }
 }

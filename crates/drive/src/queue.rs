@@ -38,7 +38,7 @@ impl CommandQueue {
     }
 
     /// Notes a command that the drive has taken and will complete then.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, completion: Completion) {
         self.taken.push(completion);
         let in_drive = &mut self.taken[self.over..];

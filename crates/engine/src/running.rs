@@ -11,6 +11,12 @@ use crate::{Clock, Completed, Job, Measurement, Observer};
 /// How many requests of a worker are made ahead, so that the drive can have its tables at hand.
 const AHEAD: usize = 32;
 
+/// So many are made at a time: few, so that the processor goes on with other work while memory answers for these.
+const STEP: usize = 8;
+
+/// So many requests before its turn, the drive is told of one for the second time.
+const NEXT: usize = AHEAD / 2;
+
 /// Whose a tag is, all through a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TagOwner {
@@ -241,8 +247,11 @@ pub(crate) struct FinalState {
 /// One worker of a job.
 pub(crate) struct VirtualWorker {
     stream: Stream,
+    /// A ring of the requests that it makes next, the first of them at `next`, by the number of those that it has made.
     ahead: [Request; AHEAD],
     next: usize,
+    /// At which number it makes more.
+    ahead_from: usize,
     /// How many more requests it makes, flushes aside unless they count.
     pub left: u64,
     /// 1 where flushes count like other requests, as in a replay, else 0.
@@ -274,7 +283,8 @@ impl VirtualWorker {
         Ok(Self {
             stream: Stream::new(workload, index, capacity, seed)?,
             ahead: [Request::FLUSH; AHEAD],
-            next: AHEAD,
+            next: 0,
+            ahead_from: 0,
             left: workload.requests_each(),
             counts_flushes: u64::from(workload.replay.is_some()),
             limited_from: began + workload.limited_from(),
@@ -290,18 +300,28 @@ impl VirtualWorker {
     /// The request that it makes next.
     #[inline(always)]
     pub fn peek(&mut self, drive: &dyn Drive) -> Request {
-        if self.next == AHEAD {
+        if self.next == self.ahead_from {
             self.look_ahead(drive);
         }
-        self.ahead[self.next]
+        self.ahead[self.next % AHEAD]
     }
 
-    /// Makes the next requests.
+    /// Makes more requests in place of those that are over, and tells the drive of them, and again of some whose turn is near.
     #[inline(never)]
     fn look_ahead(&mut self, drive: &dyn Drive) {
-        self.stream.fill(&mut self.ahead);
-        drive.expect(&self.ahead);
-        self.next = 0;
+        if self.next == 0 {
+            self.stream.fill(&mut self.ahead);
+            drive.expect(&self.ahead);
+            drive.expect_next(&self.ahead[..NEXT]);
+        } else {
+            let over = (self.next - STEP) % AHEAD;
+            let made = &mut self.ahead[over..over + STEP];
+            self.stream.fill(made);
+            drive.expect(made);
+            let near = (over + NEXT) % AHEAD;
+            drive.expect_next(&self.ahead[near..near + STEP]);
+        }
+        self.ahead_from += STEP;
     }
 
     /// Whether the flush at its end has been submitted.

@@ -35,7 +35,8 @@ impl Histogram {
     pub fn record(&mut self, latency: Nanos) {
         self.bins.record(latency.min(LONGEST).as_nanos()).expect("the bins grow as they are needed");
         self.total += u128::from(latency.as_nanos());
-        let nanos = latency.as_nanos() as f64;
+        // With a sign, as no latency needs the last bit: processors convert that in one step.
+        let nanos = latency.as_nanos() as i64 as f64;
         self.squares += nanos * nanos;
         self.least = self.least.min(latency);
         self.most = self.most.max(latency);

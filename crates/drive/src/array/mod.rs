@@ -310,6 +310,31 @@ impl Array {
         let count = self.controllers.len() as u32;
         (count > 0).then(|| &mut self.controllers[(member % count) as usize])
     }
+
+    /// Tells each member of its share of some requests together, by where they begin, so that their loads overlap.
+    fn tell_members(&self, requests: &[Request], tell: impl Fn(&Device, &[Request])) {
+        const BATCH: usize = 32;
+        if let [only] = &self.members[..] {
+            return tell(only, requests);
+        }
+        for batch in requests.chunks(BATCH) {
+            let mut places = [Request::FLUSH; BATCH];
+            let mut order = [(u32::MAX, 0); BATCH];
+            for (index, request) in batch.iter().enumerate() {
+                if let Some(MemberStep { member, op, lba, sectors }) = self.layout.pieces(request).next() {
+                    places[index] = Request { op, lba, sectors, ..*request };
+                    order[index] = (member, index);
+                }
+            }
+            let order = &mut order[..batch.len()];
+            order.sort_unstable();
+            for share in order.chunk_by(|(one, _), (other, _)| one == other).filter(|share| share[0].0 < u32::MAX) {
+                let mut theirs = [Request::FLUSH; BATCH];
+                share.iter().zip(&mut theirs).for_each(|((_, index), place)| *place = places[*index]);
+                tell(&self.members[share[0].0 as usize], &theirs[..share.len()]);
+            }
+        }
+    }
 }
 
 impl Drive for Array {
@@ -399,28 +424,12 @@ impl Drive for Array {
         self.members.iter_mut().zip(seeds).for_each(|(member, seed)| member.draw_from(seed));
     }
 
-    /// Tells each member of its share together, by where they begin, so that their loads overlap.
     fn expect(&self, soon: &[Request]) {
-        const BATCH: usize = 32;
-        if let [only] = &self.members[..] {
-            return only.expect(soon);
-        }
-        for batch in soon.chunks(BATCH) {
-            let mut places = [Request::FLUSH; BATCH];
-            let mut order = [(u32::MAX, 0); BATCH];
-            for (index, request) in batch.iter().enumerate() {
-                if let Some(MemberStep { member, op, lba, sectors }) = self.layout.pieces(request).next() {
-                    places[index] = Request { op, lba, sectors, ..*request };
-                    order[index] = (member, index);
-                }
-            }
-            order.sort_unstable();
-            for share in order.chunk_by(|(one, _), (other, _)| one == other).filter(|share| share[0].0 < u32::MAX) {
-                let mut theirs = [Request::FLUSH; BATCH];
-                share.iter().zip(&mut theirs).for_each(|((_, index), place)| *place = places[*index]);
-                self.members[share[0].0 as usize].expect(&theirs[..share.len()]);
-            }
-        }
+        self.tell_members(soon, Device::expect);
+    }
+
+    fn expect_next(&self, next: &[Request]) {
+        self.tell_members(next, Device::expect_next);
     }
 }
 

@@ -1,13 +1,10 @@
 //! Where written data waits for flash.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
-
 use block::Nanos;
 use serde::{Deserialize, Serialize};
 
 use super::PagePart;
+use super::free_slots::FreeSlots;
 use super::operation::Lpn;
 
 /// The drive's write buffer: slots of one page each.
@@ -17,8 +14,8 @@ use super::operation::Lpn;
 /// together; if too many wait, the one that waited longest must go as it is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Buffer {
-    /// When slots that hold no partial page are free, and how many then.
-    free_at: BinaryHeap<Reverse<(Nanos, u32)>>,
+    /// When slots that hold no partial page are free.
+    free_at: FreeSlots,
     /// Those that were given back last, as long as all of them are free at one time: the pages of a flash page are.
     released: (Nanos, u32),
     /// Pages that were written in part, the one that waits longest first.
@@ -60,22 +57,17 @@ impl Buffer {
     pub fn new(slots: usize, partial_max: usize) -> Self {
         assert!(partial_max < slots, "{partial_max} partial pages leave no slot of {slots} for whole ones");
         let released = (Nanos::ZERO, slots as u32);
-        Self { free_at: BinaryHeap::new(), released, partial: Vec::with_capacity(partial_max), partial_max }
+        Self { free_at: FreeSlots::default(), released, partial: Vec::with_capacity(partial_max), partial_max }
     }
 
     /// Takes a slot; the time at which it is free.
     #[inline]
     pub fn acquire(&mut self) -> Nanos {
         let (last, count) = &mut self.released;
-        match self.free_at.peek_mut() {
-            Some(mut first) if *count == 0 || first.0.0 <= *last => {
-                let at = first.0.0;
-                if first.0.1 == 1 {
-                    PeekMut::pop(first);
-                } else {
-                    first.0.1 -= 1;
-                }
-                at
+        match self.free_at.first() {
+            Some(first) if *count == 0 || first <= *last => {
+                self.free_at.take();
+                first
             }
             _ => {
                 assert!(*count > 0, "whole pages and partial ones together never hold all slots");
@@ -89,8 +81,8 @@ impl Buffer {
     #[inline]
     pub fn next(&self) -> Nanos {
         let (last, count) = self.released;
-        match self.free_at.peek() {
-            Some(&Reverse((first, _))) if count == 0 || first <= last => first,
+        match self.free_at.first() {
+            Some(first) if count == 0 || first <= last => first,
             _ => last,
         }
     }
@@ -101,7 +93,7 @@ impl Buffer {
         if self.released.0 != when {
             let earlier = std::mem::replace(&mut self.released, (when, 0));
             if earlier.1 > 0 {
-                self.free_at.push(Reverse(earlier));
+                self.free_at.add(earlier.0, earlier.1);
             }
         }
         self.released.1 += 1;
@@ -153,7 +145,7 @@ impl Buffer {
     /// When all that was handed on to flash is there.
     pub fn drained(&self) -> Nanos {
         let last = Some(self.released).filter(|(_, count)| *count > 0);
-        self.free_at.iter().map(|first| first.0).chain(last).map(|(when, _)| when).max().unwrap_or(Nanos::ZERO)
+        self.free_at.times().chain(last.map(|(when, _)| when)).max().unwrap_or(Nanos::ZERO)
     }
 }
 

@@ -277,6 +277,7 @@ impl Mapping {
 
     /// Puts up to `count` of the victim's valid pages behind the unit's other moved ones. A word of valid bits at a time: this
     /// is what most of a simulation's time goes to.
+    #[inline(always)]
     fn copy_valid<F: Followed>(&mut self, unit: Unit, victim: Victim, count: u32, followed: F) -> Copied {
         let Geometry { pages_per_block: pages, program_pages: together, sense_pages, .. } = self.geometry;
         let base = victim.block << self.page_bits;

@@ -100,6 +100,12 @@ impl Die {
         }
     }
 
+    /// Whether what it does is noted.
+    #[inline]
+    pub const fn is_scheduled(&self) -> bool {
+        self.schedule.is_some()
+    }
+
     /// Notes what it does from `start` to `end`, after all it was given before; `joined` where another plane joins the
     /// program that it was given last. What is over at `now` is forgotten.
     #[inline]

@@ -24,13 +24,10 @@ struct Held {
     work: Vec<Nanos>,
 }
 
-/// A processor that has a command.
+/// A processor that has a command: its number, and those of all processors more for the first and for the second of those
+/// that are [held](Firmware::held). One number is handed on in a register.
 #[derive(Clone, Copy, Debug)]
-pub struct Core {
-    index: usize,
-    /// The place of those it is held with in [`Firmware::held`]; none if it is not.
-    held: Option<usize>,
-}
+pub struct Core(usize);
 
 impl Firmware {
     /// So many idle processors.
@@ -48,7 +45,7 @@ impl Firmware {
             return self.begin_held(from, op);
         }
         let index = first(&self.free);
-        (Core { index, held: None }, self.free[index].max(now))
+        (Core(index), self.free[index].max(now))
     }
 
     /// The same of one that is held.
@@ -58,7 +55,7 @@ impl Firmware {
         let held = &mut self.held[place];
         held.until = held.until.max(from);
         let index = first(&held.work);
-        (Core { index, held: Some(place) }, held.until + held.work[index])
+        (Core(index + (1 + place) * held.work.len()), held.until + held.work[index])
     }
 
     /// Has processors begin with what is no longer held.
@@ -79,13 +76,19 @@ impl Firmware {
     /// Keeps a processor busy until then.
     #[inline]
     pub fn hold(&mut self, core: Core, until: Nanos) {
-        match core.held {
-            None => self.free[core.index] = self.free[core.index].max(until),
-            Some(place) => {
-                let held = &mut self.held[place];
-                held.work[core.index] = held.work[core.index].max(until.since(held.until));
-            }
+        match self.free.get_mut(core.0) {
+            Some(free) => *free = (*free).max(until),
+            None => self.hold_held(core, until),
         }
+    }
+
+    /// The same of one with commands that are held.
+    #[cold]
+    fn hold_held(&mut self, core: Core, until: Nanos) {
+        let cores = self.free.len();
+        let held = &mut self.held[core.0 / cores - 1];
+        let work = &mut held.work[core.0 % cores];
+        *work = (*work).max(until.since(held.until));
     }
 
     /// Stops everything, to go on at `from`.

@@ -12,6 +12,7 @@ mod errors;
 mod extents;
 mod file;
 pub(crate) mod firmware;
+mod free_slots;
 mod geometry;
 mod held_tables;
 pub(crate) mod housekeeping;
@@ -294,6 +295,12 @@ impl FlashDrive {
         })
     }
 
+    /// The page that a request begins in.
+    #[inline]
+    fn first_page(&self, request: &Request) -> Lpn {
+        Lpn((request.lba.get() >> self.page_sectors.trailing_zeros()) as u32)
+    }
+
     /// How many pages a request touches.
     #[inline]
     fn pages(&self, request: Request) -> u64 {
@@ -420,12 +427,20 @@ impl Drive for FlashDrive {
         if self.zoned.is_some() {
             return;
         }
-        let page_of = |request: &Request| Lpn((request.lba.get() >> self.page_sectors.trailing_zeros()) as u32);
-        soon.iter().for_each(|request| self.mapping.call(page_of(request)));
-        if let Some(cache) = &self.map_cache {
-            soon.iter().for_each(|request| cache.call(page_of(request)));
+        for request in soon {
+            let page = self.first_page(request);
+            self.mapping.call(page);
+            if let Some(cache) = &self.map_cache {
+                cache.call(page);
+            }
         }
-        soon.iter().for_each(|request| self.mapping.call_slot(page_of(request)));
+    }
+
+    #[inline]
+    fn expect_next(&self, next: &[Request]) {
+        if self.zoned.is_none() {
+            next.iter().for_each(|request| self.mapping.call_slot(self.first_page(request)));
+        }
     }
 }
 

@@ -58,7 +58,7 @@ impl Default for KnownBlocks {
 
 impl KnownBlocks {
     /// What `find` says of a block.
-    #[inline]
+    #[inline(always)]
     fn factor(&mut self, block: u32, find: impl FnOnce() -> Factor) -> Factor {
         let known = &mut self.0[block as usize % KNOWN_BLOCKS];
         if known.0 != block {
@@ -102,8 +102,8 @@ impl Variation {
     /// What an operation of this mean time takes in a block of a die, programs and erases alike.
     #[inline]
     pub fn in_block(&mut self, die: u32, block: u32, time: Nanos) -> Nanos {
-        let find = || self.block.factor(number(self.blocks, block, u32::MAX)).times(self.dies[die as usize]);
-        self.known.factor(block, find).of(time)
+        let Self { known, blocks, block: spread, dies, .. } = self;
+        known.factor(block, || drawn(*spread, *blocks, block).times(dies[die as usize])).of(time)
     }
 
     /// What programming a page of `word_line` takes that takes so long [in its block](Self::in_block).
@@ -118,6 +118,12 @@ impl Variation {
         let lasting = self.in_block(die, block, time);
         self.erase.factor(self.draws.draw()).of(lasting)
     }
+}
+
+/// What a block draws.
+#[cold]
+fn drawn(spread: Spread, seed: Seed, block: u32) -> Factor {
+    spread.factor(number(seed, block, u32::MAX))
 }
 
 /// The draw that belongs to a part of a block.

@@ -383,6 +383,11 @@ impl Drive for Rig {
     fn expect(&self, soon: &[Request]) {
         self.array.expect(soon);
     }
+
+    #[inline]
+    fn expect_next(&self, next: &[Request]) {
+        self.array.expect_next(next);
+    }
 }
 
 // Into the memory of the drives.

@@ -54,7 +54,7 @@ impl Nand {
         let carried = if self.times.copy_back { Nanos::ZERO } else { self.carried(pages, reads) };
         let die = &mut self.dies[number];
         let end = bring(&mut self.channels[die.channel as usize], now, die.lane, start, read, carried, reads);
-        if reads > 0 {
+        if reads > 0 && die.is_scheduled() {
             let step = Nanos::from_nanos((end - start).as_nanos().div_ceil(u64::from(reads)));
             die.note(now, OperationKind::Reads(step), start, end, false);
         }
@@ -92,7 +92,12 @@ impl Nand {
     /// What so many pages take on the channel for each of the array reads that bring them.
     fn carried(&self, pages: u32, reads: u32) -> Nanos {
         let page = *self.transfer.last().expect("a page has a sector");
-        page.times(u64::from(pages).div_ceil(u64::from(reads.max(1))))
+        // Division is slow, and most often there is one read for each page.
+        if pages == reads {
+            page.times(u64::from(pages.min(1)))
+        } else {
+            page.times(u64::from(pages.div_ceil(reads.max(1))))
+        }
     }
 }
 
