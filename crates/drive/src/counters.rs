@@ -33,6 +33,10 @@ pub struct Counters {
     pub soft_decodes: u64,
     /// Of those, pages that could not be corrected even so.
     pub uncorrectable: u64,
+    /// Pages that were read before they were asked for.
+    pub pages_read_ahead: u64,
+    /// Of those, pages that were dropped before they were asked for.
+    pub read_ahead_wasted: u64,
     /// Commands that ended with an error.
     pub failed: u64,
     /// Reads of an array's member that failed and were made good from the other members.
@@ -149,6 +153,8 @@ impl Counters {
             read_retries: op(self.read_retries, other.read_retries),
             soft_decodes: op(self.soft_decodes, other.soft_decodes),
             uncorrectable: op(self.uncorrectable, other.uncorrectable),
+            pages_read_ahead: op(self.pages_read_ahead, other.pages_read_ahead),
+            read_ahead_wasted: op(self.read_ahead_wasted, other.read_ahead_wasted),
             failed: op(self.failed, other.failed),
             zone_resets: op(self.zone_resets, other.zone_resets),
             repaired: op(self.repaired, other.repaired),

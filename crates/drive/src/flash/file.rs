@@ -1,6 +1,7 @@
 //! A flash drive as its file describes it.
 
 mod behaviour;
+mod controller;
 mod zones;
 
 pub(crate) use behaviour::{ChoreTable, deviation};
@@ -164,6 +165,9 @@ table!(Controller {
     write_rate: Option<Rate>,
     #[serde(default, deserialize_with = "some_bytes")]
     read_ahead: Option<Bytes>,
+    read_streams: Option<u32>,
+    #[serde(default, deserialize_with = "duration")]
+    read_ahead_page: Nanos,
     #[serde(default, deserialize_with = "some_share")]
     compression_floor: Option<u64>,
 });
@@ -392,19 +396,6 @@ impl NandTable {
     }
 }
 
-impl Controller {
-    /// How many processors the firmware runs on.
-    fn cores(&self) -> Result<u32, PresetError> {
-        let cores = self.cores.unwrap_or(1);
-        require(
-            (1..=1 << 16).contains(&self.queue_depth) && (1..=256).contains(&cores),
-            || format!("controller has a queue of {} and {cores} cores", self.queue_depth),
-            "the queue takes 1 to 65,536 commands, the firmware runs on 1 to 256 cores",
-        )?;
-        Ok(cores)
-    }
-}
-
 impl BufferTable {
     /// How many pages it holds, and how many of them may be partial.
     fn pages(&self, geometry: &Geometry) -> Result<(u32, u32), PresetError> {
@@ -494,7 +485,7 @@ impl FlashFile {
             page_read: self.controller.page_read,
             chores: [journal?, checkpoint?, log?],
             map_cache,
-            read_ahead: self.controller.read_ahead.map_or(0, |ahead| ahead.div(geometry.page) as u32),
+            read_ahead: self.controller.read_ahead(&geometry)?,
             compression: self.compression(&geometry)?,
             buffer_pages,
             buffer_partial_pages,

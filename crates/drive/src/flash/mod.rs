@@ -63,6 +63,7 @@ pub use pacing::PacingSpec;
 pub use pages::{PAGE_TYPES_MAX, PageTypes};
 use power_cut::{BufferedPage, Unsettled};
 use read_ahead::ReadAhead;
+pub use read_ahead::ReadAheadSpec;
 use recent::Recent;
 use serde::{Deserialize, Serialize};
 pub use spec::FlashSpec;
@@ -349,6 +350,8 @@ impl Drive for FlashDrive {
             read_retries: errors.retries,
             soft_decodes: errors.soft_decodes,
             uncorrectable: errors.uncorrectable,
+            pages_read_ahead: self.read_ahead.counted.pages,
+            read_ahead_wasted: self.read_ahead.counted.wasted,
             zone_resets: self.zoned.as_ref().map_or(0, |zoned| zoned.zones.resets()),
             pages_read: self.nand.pages_read,
             pages_programmed: self.nand.pages_programmed,

@@ -3,7 +3,10 @@
 use block::{Bytes, Nanos, Rate};
 use serde::{Deserialize, Serialize};
 
-use super::{CHORES, ChoreSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, SlcSpec, retirement};
+use super::{
+    CHORES, ChoreSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, ReadAheadSpec, SlcSpec,
+    retirement,
+};
 use crate::draw::Spread;
 use crate::{LinkTimes, PowerSpec, Specimen, ThermalSpec, WearSpec, ZonesSpec};
 
@@ -43,8 +46,8 @@ pub struct FlashSpec {
     pub chores: [Option<ChoreSpec>; CHORES],
     /// The part of the page map in the controller's memory; none where all of it is.
     pub map_cache: Option<MapCacheSpec>,
-    /// Pages read beyond the last where reads come in order.
-    pub read_ahead: u32,
+    /// What is read before it is asked for, where reads come in order.
+    pub read_ahead: ReadAheadSpec,
     /// What is always left of compressed data, in percent; none where nothing is compressed.
     pub compression: Option<u32>,
     /// Pages of the write buffer.

@@ -17,6 +17,7 @@ mod power_cut;
 mod power_cut_all;
 mod published;
 mod ratings;
+mod read_ahead;
 mod rig;
 mod saved;
 mod servers;

@@ -35,7 +35,7 @@ impl FlashFile {
             ("slc", self.slc.is_some()),
             ("map", self.map.is_some()),
             ("wear", self.wear.is_some()),
-            ("controller.read_ahead", spec.read_ahead > 0),
+            ("controller.read_ahead", spec.read_ahead.pages > 0),
             ("controller.compression_floor", spec.compression.is_some()),
         ];
         let found = idle.iter().find(|(_, there)| *there).map(|(name, _)| *name);
