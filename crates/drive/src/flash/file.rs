@@ -5,7 +5,7 @@ mod controller;
 mod zones;
 
 pub(crate) use behaviour::{ChoreTable, deviation};
-use behaviour::{ErrorsTable, SuspendTable, VariationTable};
+use behaviour::{ErrorsTable, PatrolTable, SuspendTable, VariationTable};
 use block::{Bytes, Nanos, Rate};
 use serde::Deserialize;
 
@@ -55,6 +55,7 @@ pub struct FlashFile {
     journal: Option<ChoreTable>,
     checkpoint: Option<ChoreTable>,
     log: Option<ChoreTable>,
+    patrol: Option<PatrolTable>,
     zones: Option<ZonesTable>,
     #[serde(rename = "rig")]
     _rig: Option<HostTable>,
@@ -436,6 +437,7 @@ impl FlashFile {
         ("journal", ChoreTable::FIELDS),
         ("checkpoint", ChoreTable::FIELDS),
         ("log", ChoreTable::FIELDS),
+        ("patrol", PatrolTable::FIELDS),
         ("zones", ZonesTable::FIELDS),
         ("rig", HostTable::FIELDS),
     ];
@@ -484,6 +486,7 @@ impl FlashFile {
             page_write: self.controller.page_write,
             page_read: self.controller.page_read,
             chores: [journal?, checkpoint?, log?],
+            patrol: self.patrol.as_ref().map(|patrol| patrol.spec(&geometry, &nand)).transpose()?,
             map_cache,
             read_ahead: self.controller.read_ahead(&geometry)?,
             compression: self.compression(&geometry)?,

@@ -398,7 +398,7 @@ impl Mapping {
     }
 
     #[inline]
-    fn cells_of(&self, block: u32) -> Cells {
+    pub(super) fn cells_of(&self, block: u32) -> Cells {
         if !self.single.is_empty() && self.single[block as usize] { Cells::Single } else { Cells::Native }
     }
 
@@ -520,7 +520,7 @@ impl Mapping {
     }
 
     /// Pages of a block with one bit a cell.
-    fn single_pages(&self, slc: SlcSpec) -> u32 {
+    pub(super) fn single_pages(&self, slc: SlcSpec) -> u32 {
         (self.geometry.pages_per_block / slc.bits).next_multiple_of(self.geometry.program_pages)
     }
 

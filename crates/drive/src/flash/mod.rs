@@ -25,6 +25,7 @@ pub(crate) mod pacing;
 mod packed;
 mod packing;
 mod pages;
+mod patrol;
 mod power_cut;
 mod random_writes;
 mod read;
@@ -61,6 +62,8 @@ use operation::{FlashOp, Lpn};
 use pacing::Pacing;
 pub use pacing::PacingSpec;
 pub use pages::{PAGE_TYPES_MAX, PageTypes};
+use patrol::Patrol;
+pub use patrol::PatrolSpec;
 use power_cut::{BufferedPage, Unsettled};
 use read_ahead::ReadAhead;
 pub use read_ahead::ReadAheadSpec;
@@ -92,6 +95,8 @@ pub struct FlashDrive {
     jitter: Quantiles,
     pace_draws: Draws,
     housekeeping: Housekeeping,
+    /// None where flash is read for the host alone.
+    patrol: Option<Patrol>,
     /// None where writes are taken as they come.
     pacing: Option<Pacing>,
     journal: Journal,
@@ -167,6 +172,7 @@ impl FlashDrive {
             jitter: spec.jitter.into(),
             pace_draws: Draws::new(seed.split("firmware")),
             housekeeping: Housekeeping::new(spec.chores, seed.split("housekeeping")),
+            patrol: spec.patrol.map(|patrol| Patrol::new(patrol, &spec.geometry, seed.split("patrol"))),
             pacing: spec.collection.pacing.map(|pacing| Pacing::new(pacing, &spec.geometry, &spec.nand)),
             journal: Journal::default(),
             read_ahead: ReadAhead::new(spec.read_ahead),
@@ -235,6 +241,7 @@ impl FlashDrive {
     /// Takes a command into the drive at `now`.
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.warm_up(now);
+        self.patrol(now);
         let awake = now + self.meter.begin(now);
         let from = self.housekeeping.begin(awake, request.op, request.bytes(), self.owed(now));
         let (core, start) = self.firmware.begin(awake, from, request.op);
@@ -315,6 +322,7 @@ impl Drive for FlashDrive {
         not_before(self.now, now);
         within(self.spec.capacity, &request);
         if self.queue.is_empty() {
+            self.patrol(now);
             self.idle(now);
         }
         self.now = now;
@@ -350,6 +358,7 @@ impl Drive for FlashDrive {
             read_retries: errors.retries,
             soft_decodes: errors.soft_decodes,
             uncorrectable: errors.uncorrectable,
+            patrol_reads: self.patrol.as_ref().map_or(0, |patrol| patrol.read),
             pages_read_ahead: self.read_ahead.counted.pages,
             read_ahead_wasted: self.read_ahead.counted.wasted,
             zone_resets: self.zoned.as_ref().map_or(0, |zoned| zoned.zones.resets()),
@@ -442,6 +451,7 @@ clone_in_place!(FlashDrive {
     jitter,
     pace_draws,
     housekeeping,
+    patrol,
     pacing,
     journal,
     read_ahead,

@@ -57,17 +57,17 @@ impl FlashDrive {
             false => self.nand.read(self.now, ready, place, sectors),
         };
         if let Some(block) = self.nand.take_ailing() {
-            self.refresh(block);
+            self.refresh(block, self.now);
         }
         there
     }
 
-    /// Has the data of a block moved whose pages have become hard to read.
+    /// Has the data of a block moved, from `at` on, whose pages have become hard to read.
     #[cold]
-    fn refresh(&mut self, block: u32) {
+    pub(super) fn refresh(&mut self, block: u32, at: Nanos) {
         self.plan.clear();
         self.mapping.refresh(block, &mut self.plan);
-        self.nand.book(self.now, self.now, &self.plan);
+        self.nand.book(at, at, &self.plan);
     }
 
     /// Reads the pages that will be asked for if reads go on after `last`; how many.

@@ -4,8 +4,8 @@ use block::{Bytes, Nanos, Rate};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CHORES, ChoreSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, ReadAheadSpec, SlcSpec,
-    retirement,
+    CHORES, ChoreSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, PatrolSpec, ReadAheadSpec,
+    SlcSpec, retirement,
 };
 use crate::draw::Spread;
 use crate::{LinkTimes, PowerSpec, Specimen, ThermalSpec, WearSpec, ZonesSpec};
@@ -44,6 +44,8 @@ pub struct FlashSpec {
     pub page_read: Nanos,
     /// What the firmware does for itself: the journal of the map, its checkpoint, a log.
     pub chores: [Option<ChoreSpec>; CHORES],
+    /// How often flash is read in the background; none if it never is.
+    pub patrol: Option<PatrolSpec>,
     /// The part of the page map in the controller's memory; none where all of it is.
     pub map_cache: Option<MapCacheSpec>,
     /// What is read before it is asked for, where reads come in order.

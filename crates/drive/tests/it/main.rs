@@ -11,6 +11,7 @@ mod flash;
 mod hybrid;
 mod kinds;
 mod modern;
+mod patrol;
 mod pcm;
 mod power;
 mod power_cut;
