@@ -7,6 +7,7 @@ mod zones;
 pub(crate) use behaviour::{ChoreTable, deviation};
 use behaviour::{ErrorsTable, PatrolTable, SuspendTable, VariationTable};
 use block::{Bytes, Nanos, Rate};
+use controller::ArbitrationTable;
 use serde::Deserialize;
 
 use super::collection::START_MIN;
@@ -41,6 +42,7 @@ pub struct FlashFile {
     geometry: GeometryTable,
     nand: NandTable,
     controller: Controller,
+    arbitration: Option<ArbitrationTable>,
     map: Option<MapTable>,
     gc: Option<CollectionTable>,
     slc: Option<SlcTable>,
@@ -144,6 +146,7 @@ table!(SlcTable {
 table!(Controller {
     queue_depth: u32,
     cores: Option<u32>,
+    write_cores: Option<u32>,
     #[serde(deserialize_with = "duration")]
     command: Nanos,
     #[serde(default, deserialize_with = "share")]
@@ -422,6 +425,7 @@ impl FlashFile {
         ("geometry", GeometryTable::FIELDS),
         ("nand", NandTable::FIELDS),
         ("controller", Controller::FIELDS),
+        ("arbitration", ArbitrationTable::FIELDS),
         ("map", MapTable::FIELDS),
         ("gc", CollectionTable::FIELDS),
         ("slc", SlcTable::FIELDS),
@@ -475,6 +479,8 @@ impl FlashFile {
             queue_depth: self.controller.queue_depth,
             link: self.link.times()?,
             cores,
+            write_cores: self.controller.write_cores(cores)?,
+            arbitration: self.arbitration.as_ref().map(|table| table.spec(self.map.is_some())).transpose()?,
             command: self.controller.command,
             jitter: Spread::new(u64::from(deviation("controller.jitter", self.controller.jitter)?)),
             retire: self.controller.retire,

@@ -1,5 +1,6 @@
 //! A flash drive: link, command queue, write buffer, page map, dies.
 
+mod arbitration;
 mod buffer;
 mod candidates;
 mod channel;
@@ -39,6 +40,8 @@ mod warmth;
 mod write;
 mod zoned;
 
+use arbitration::Arbiter;
+pub use arbitration::ArbitrationSpec;
 use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Status, Tag, Zone, ZoneLimits};
 use buffer::Buffer;
 pub use collection::{CollectionPolicy, CollectionSpec, IdleSpec};
@@ -91,6 +94,8 @@ pub struct FlashDrive {
     page_sectors: u32,
     now: Nanos,
     firmware: Firmware,
+    /// None where commands are taken in order.
+    arbiter: Option<Arbiter>,
     /// How what a command takes this time lies around what it takes in the mean: the table of the spec's.
     jitter: Quantiles,
     pace_draws: Draws,
@@ -169,6 +174,7 @@ impl FlashDrive {
             page_sectors,
             now: Nanos::ZERO,
             firmware: Firmware::new(spec.cores),
+            arbiter: spec.arbitration.map(Arbiter::new),
             jitter: spec.jitter.into(),
             pace_draws: Draws::new(seed.split("firmware")),
             housekeeping: Housekeeping::new(spec.chores, seed.split("housekeeping")),
@@ -244,7 +250,7 @@ impl FlashDrive {
         self.patrol(now);
         let awake = now + self.meter.begin(now);
         let from = self.housekeeping.begin(awake, request.op, request.bytes(), self.owed(now));
-        let (core, start) = self.firmware.begin(awake, from, request.op);
+        let (core, start) = self.firmware.begin_among(self.spec.cores_of(request.op), awake, from, request.op);
         let command = self.jitter.vary(&mut self.pace_draws, self.spec.command);
         let ready = start + self.paced(command);
         self.firmware.hold(core, ready + self.paced(self.retiring(request.op)));
@@ -321,6 +327,9 @@ impl Drive for FlashDrive {
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         not_before(self.now, now);
         within(self.spec.capacity, &request);
+        if self.arbiter.is_some() {
+            return self.submit_to_arbiter(now, tag, request);
+        }
         if self.queue.is_empty() {
             self.patrol(now);
             self.idle(now);
@@ -335,11 +344,14 @@ impl Drive for FlashDrive {
 
     #[inline]
     fn next_event(&self) -> Option<Nanos> {
-        self.queue.next()
+        if self.arbiter.is_some() { self.next_event_of_arbiter() } else { self.queue.next() }
     }
 
     #[inline]
     fn complete(&mut self, until: Nanos) -> Option<Completion> {
+        if self.arbiter.is_some() {
+            return self.complete_beside_arbiter(until);
+        }
         let (completion, next) = self.queue.complete(until)?;
         self.now = self.now.max(completion.at);
         if let Some((tag, request)) = next {
@@ -385,7 +397,7 @@ impl Drive for FlashDrive {
     }
 
     fn purge(&mut self) {
-        assert!(self.queue.is_empty(), "a drive is purged only when nothing is in flight");
+        assert!(self.is_at_rest(), "a drive is purged only when nothing is in flight");
         self.now = self.now.max(self.buffer.drained());
         self.firmware.restart(self.now);
         self.journal = Journal::default();
@@ -448,6 +460,7 @@ clone_in_place!(FlashDrive {
     page_sectors,
     now,
     firmware,
+    arbiter,
     jitter,
     pace_draws,
     housekeeping,

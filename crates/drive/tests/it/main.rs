@@ -1,5 +1,6 @@
 //! The crate's public promise, in one program.
 
+mod arbitration;
 mod behaviour;
 mod construct;
 mod disk;
