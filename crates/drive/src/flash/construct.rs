@@ -273,8 +273,9 @@ impl Mapping {
     /// How many flash pages each unit can be given one after the other before any of them has something else to do.
     fn rows_left(&self) -> u32 {
         let (together, granules) = (self.geometry.program_pages, self.granules());
-        let rows = self.units.iter().map(|unit| {
-            let collects = unit.victim.is_some() || unit.free.len() <= self.collection.start as usize;
+        let rows = self.units.iter().zip(0..).map(|(unit, number)| {
+            let is_short = unit.free.len() <= self.collection.start as usize || self.folds(Unit(number));
+            let collects = unit.victim.is_some() || is_short;
             let is_packed = self.packing.is_some();
             // Compressed pages before these: they lie at no place that follows from their number.
             let is_dense = is_packed && self.filled(unit.host) != unit.host.next * granules;

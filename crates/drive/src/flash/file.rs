@@ -11,6 +11,7 @@ use controller::ArbitrationTable;
 use serde::Deserialize;
 
 use super::collection::START_MIN;
+use super::folding::FOLD_MIN;
 use super::packing::Packing;
 use super::retirement::WORN_START_MIN;
 use super::{
@@ -137,6 +138,8 @@ table!(SlcTable {
     fixed: Bytes,
     #[serde(deserialize_with = "bytes")]
     dynamic: Bytes,
+    #[serde(default, deserialize_with = "some_share")]
+    fold_at: Option<u64>,
     #[serde(deserialize_with = "duration")]
     read: Nanos,
     #[serde(deserialize_with = "duration")]
@@ -306,16 +309,23 @@ impl CollectionTable {
 }
 
 impl SlcTable {
-    fn spec(&self, geometry: &Geometry) -> Result<SlcSpec, PresetError> {
+    fn spec(&self, geometry: &Geometry, is_greedy: bool) -> Result<SlcSpec, PresetError> {
         require(
             (2..=8).contains(&self.bits),
             || format!("slc.bits is {}", self.bits),
             "cells hold 2 to 8 bits where they do not hold one",
         )?;
+        require(
+            self.fold_at.is_none_or(|share| share <= 1_000_000 && is_greedy),
+            || format!("slc.fold_at is {} millionths", self.fold_at.unwrap_or_default()),
+            "blocks are folded from at most 100% of the one-bit blocks on, by gc.policy = \"greedy\", which takes those first",
+        )?;
         // What one block of each unit holds with one bit a cell.
         let row = geometry.block().get() / u64::from(self.bits) * u64::from(geometry.units());
         let blocks = |bytes: Bytes| (bytes.get() / row) as u32;
-        Ok(SlcSpec { bits: self.bits, fixed: blocks(self.fixed), dynamic: blocks(self.dynamic) })
+        let (fixed, dynamic) = (blocks(self.fixed), blocks(self.dynamic));
+        let fold_from = |share: u64| (u64::from(fixed + dynamic) * share).div_ceil(1_000_000).max(FOLD_MIN) as u32;
+        Ok(SlcSpec { bits: self.bits, fixed, dynamic, fold_from: self.fold_at.map(fold_from) })
     }
 }
 
@@ -465,7 +475,7 @@ impl FlashFile {
             Some(zones) => self.lay_zones(zones, &mut geometry)?,
             None => self.check_room(&geometry, collection.start)?,
         }
-        let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry)).transpose()?;
+        let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry, self.is_greedy())).transpose()?;
         let nand = self.nand.times(self.slc.as_ref())?;
         let [journal, checkpoint, log] =
             [&self.journal, &self.checkpoint, &self.log].map(|chore| chore.as_ref().map(ChoreTable::spec).transpose());
@@ -519,6 +529,11 @@ impl FlashFile {
         Ok(spec)
     }
 
+    /// Whether the block with the fewest valid pages is emptied first.
+    fn is_greedy(&self) -> bool {
+        self.gc.as_ref().is_none_or(|gc| matches!(gc.policy, PolicyName::Greedy))
+    }
+
     /// What is always left of compressed data, in percent, if data is compressed.
     fn compression(&self, geometry: &Geometry) -> Result<Option<u32>, PresetError> {
         let Some(floor) = self.controller.compression_floor else { return Ok(None) };
@@ -527,9 +542,8 @@ impl FlashFile {
             || format!("controller.compression_floor is {floor} millionths"),
             "1% to 100% is always left of compressed data",
         )?;
-        let is_greedy = self.gc.as_ref().is_none_or(|gc| matches!(gc.policy, PolicyName::Greedy));
         require(
-            is_greedy && self.slc.is_none() && Packing::takes(geometry.pages_per_block),
+            self.is_greedy() && self.slc.is_none() && Packing::takes(geometry.pages_per_block),
             || {
                 format!(
                     "compression is combined with blocks of {} pages, this gc.policy or [slc]",

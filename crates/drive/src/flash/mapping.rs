@@ -30,6 +30,8 @@ pub struct SlcSpec {
     pub fixed: u32,
     /// Blocks of each unit that are used so beside while they are free.
     pub dynamic: u32,
+    /// Such blocks of a unit from which on they are folded while the host writes; none if only when free blocks run short.
+    pub fold_from: Option<u32>,
 }
 
 /// In the map, where places stand inverted: nothing was written there, unless it [lies in order](Extents). Memory fresh

@@ -13,6 +13,7 @@ mod errors;
 mod extents;
 mod file;
 pub(crate) mod firmware;
+mod folding;
 mod geometry;
 mod held_tables;
 pub(crate) mod housekeeping;

@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn of_a_block_of_one_bit_it_reads_no_more_than_there_is() {
-        let slc = SlcSpec { bits: 2, fixed: 4, dynamic: 0 };
+        let slc = SlcSpec { bits: 2, fixed: 4, dynamic: 0, fold_from: None };
         let mut mapping = Mapping::new(GEOMETRY, CollectionSpec::DEFAULT, Some(slc), None, 60, None);
         let mut plan = Vec::new();
         for page in 0..13 {

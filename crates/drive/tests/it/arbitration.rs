@@ -115,7 +115,7 @@ fn a_read_finds_a_core_that_writes_do_not_have() {
     }
 }
 
-/// Whatever comes: every request is completed once, in order of time, and a clone goes the same way.
+/// Whatever comes: every request is completed once, in order of time, and a clone and a drive that was saved go the same way.
 #[test]
 fn every_request_is_completed_with_arbitration() {
     let any_request = |numbers: &mut Random, capacity: Bytes| {
@@ -130,6 +130,7 @@ fn every_request_is_completed_with_arbitration() {
         ("", "read_weight = 4"),
         ("&map.cache=16KiB", "non_blocking = true"),
         ("&map.cache=16KiB&controller.cores=3&write_cores=2&queue_depth=8", "write_weight = 2\nnon_blocking = true"),
+        ("&read_ahead=128KiB&read_streams=3", "read_weight = 2\n\n[patrol]\nsource = \"test\"\nevery = \"1 ms\""),
     ]
     .into_iter()
     .enumerate()
@@ -142,8 +143,9 @@ fn every_request_is_completed_with_arbitration() {
         let (completed, counters) = story(&mut drive, 3_000);
         let requests = (counters - before).requests.iter().sum::<u64>();
         assert_eq!((completed.len(), requests), (3_000, 3_000), "{fields}");
-        let mut clone = drive.clone();
-        assert_eq!(story(&mut clone, 500), story(&mut drive, 500), "{fields}");
+        let (mut clone, saved) = (drive.clone(), postcard::to_allocvec(&drive).unwrap());
+        let (told, mut read) = (story(&mut drive, 500), postcard::from_bytes(&saved).unwrap());
+        assert_eq!((story(&mut clone, 500), story(&mut read, 500)), (told.clone(), told), "{fields}");
         let now = drive.now();
         (0..40).for_each(|tag| drive.submit(now, Tag(tag), Request::new(Op::Write, at(u64::from(tag) * 100), 8)));
         assert_eq!(drive.cut_power(now).unanswered, 40, "{fields}");

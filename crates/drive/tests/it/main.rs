@@ -9,6 +9,7 @@ mod disk_published;
 mod dram;
 mod errors;
 mod flash;
+mod folding;
 mod hybrid;
 mod kinds;
 mod modern;
