@@ -401,6 +401,7 @@ impl Drive for FlashDrive {
         assert!(self.is_at_rest(), "a drive is purged only when nothing is in flight");
         self.now = self.now.max(self.buffer.drained());
         self.firmware.restart(self.now);
+        self.arbiter = self.spec.arbitration.map(Arbiter::new);
         self.journal = Journal::default();
         self.recent.clear();
         self.nand.blank(self.now);

@@ -151,6 +151,8 @@ fn every_request_is_completed_with_arbitration() {
         assert_eq!(drive.cut_power(now).unanswered, 40, "{fields}");
         assert_eq!(drive.next_event(), None);
         story(&mut drive, 500);
+        drive.purge();
+        story(&mut drive, 500);
     }
 }
 
