@@ -19,7 +19,7 @@ pub struct Counters {
     pub host_rejected: Bytes,
     /// Data that the host trimmed.
     pub host_trimmed: Bytes,
-    /// Flash pages read for the host, for read-modify-write and for collection.
+    /// Flash pages read for the host, for read-modify-write, for collection and by patrol.
     pub pages_read: u64,
     /// Flash pages programmed, for the host and for collection.
     pub pages_programmed: u64,
@@ -33,6 +33,12 @@ pub struct Counters {
     pub soft_decodes: u64,
     /// Of those, pages that could not be corrected even so.
     pub uncorrectable: u64,
+    /// Array reads of patrol.
+    pub patrol_reads: u64,
+    /// Pages that were read before they were asked for.
+    pub pages_read_ahead: u64,
+    /// Of those, pages that were dropped before they were asked for.
+    pub read_ahead_wasted: u64,
     /// Commands that ended with an error.
     pub failed: u64,
     /// Reads of an array's member that failed and were made good from the other members.
@@ -149,6 +155,9 @@ impl Counters {
             read_retries: op(self.read_retries, other.read_retries),
             soft_decodes: op(self.soft_decodes, other.soft_decodes),
             uncorrectable: op(self.uncorrectable, other.uncorrectable),
+            patrol_reads: op(self.patrol_reads, other.patrol_reads),
+            pages_read_ahead: op(self.pages_read_ahead, other.pages_read_ahead),
+            read_ahead_wasted: op(self.read_ahead_wasted, other.read_ahead_wasted),
             failed: op(self.failed, other.failed),
             zone_resets: op(self.zone_resets, other.zone_resets),
             repaired: op(self.repaired, other.repaired),

@@ -29,7 +29,13 @@ impl CommandQueue {
     /// Whether the drive can take another command.
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.taken.len() - self.over < self.depth
+        self.has_room_beside(0)
+    }
+
+    /// The same beside so many commands that it has and does not know the end of.
+    #[inline]
+    pub fn has_room_beside(&self, others: usize) -> bool {
+        self.taken.len() - self.over + others < self.depth
     }
 
     /// Keeps a request that the drive has no room for.

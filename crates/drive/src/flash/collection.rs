@@ -104,7 +104,7 @@ impl Mapping {
     #[inline]
     pub(super) fn collect(&mut self, unit: Unit, size: u32, plan: &mut Vec<FlashOp>, followed: impl Followed) {
         let state = &self.units[unit.0 as usize];
-        if state.victim.is_none() && state.free.len() <= self.collection.start as usize {
+        if state.victim.is_none() && (state.free.len() <= self.collection.start as usize || self.folds(unit)) {
             self.begin(unit);
         }
         if let Some(victim) = &mut self.units[unit.0 as usize].victim {

@@ -26,10 +26,10 @@ impl FlashDrive {
         let is_whole = |at: Lba| at.get().is_multiple_of(u64::from(self.page_sectors));
         let capacity = Lba::at(self.spec.capacity);
         if let Some(zoned) = &self.zoned {
-            return end <= capacity && self.queue.is_empty() && zoned.zones.can_fill(first, end);
+            return end <= capacity && self.is_at_rest() && zoned.zones.can_fill(first, end);
         }
         let is_inside = first < end && end <= capacity && is_whole(first) && (is_whole(end) || end == capacity);
-        is_inside && !self.mapping.is_read_only() && self.queue.is_empty()
+        is_inside && !self.mapping.is_read_only() && self.is_at_rest()
     }
 
     /// Brings the drive into the state in which these writes, taken in this order without a pause, would leave it, with a
@@ -106,7 +106,7 @@ pub(super) struct Writer<'d> {
 
 impl<'d> Writer<'d> {
     pub(super) fn new(drive: &'d mut FlashDrive) -> Self {
-        assert!(drive.queue.is_empty(), "a drive is written without time only when nothing is in flight");
+        assert!(drive.is_at_rest(), "a drive is written without time only when nothing is in flight");
         drive.warm_up(drive.now);
         drive.harden(drive.now);
         drive.now = drive.now.max(drive.buffer.drained());
@@ -273,8 +273,9 @@ impl Mapping {
     /// How many flash pages each unit can be given one after the other before any of them has something else to do.
     fn rows_left(&self) -> u32 {
         let (together, granules) = (self.geometry.program_pages, self.granules());
-        let rows = self.units.iter().map(|unit| {
-            let collects = unit.victim.is_some() || unit.free.len() <= self.collection.start as usize;
+        let rows = self.units.iter().zip(0..).map(|(unit, number)| {
+            let is_short = unit.free.len() <= self.collection.start as usize || self.folds(Unit(number));
+            let collects = unit.victim.is_some() || is_short;
             let is_packed = self.packing.is_some();
             // Compressed pages before these: they lie at no place that follows from their number.
             let is_dense = is_packed && self.filled(unit.host) != unit.host.next * granules;

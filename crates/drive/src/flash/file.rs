@@ -1,14 +1,17 @@
 //! A flash drive as its file describes it.
 
 mod behaviour;
+mod controller;
 mod zones;
 
 pub(crate) use behaviour::{ChoreTable, deviation};
-use behaviour::{ErrorsTable, SuspendTable, VariationTable};
+use behaviour::{ErrorsTable, PatrolTable, SuspendTable, VariationTable};
 use block::{Bytes, Nanos, Rate};
+use controller::ArbitrationTable;
 use serde::Deserialize;
 
 use super::collection::START_MIN;
+use super::folding::FOLD_MIN;
 use super::packing::Packing;
 use super::retirement::WORN_START_MIN;
 use super::{
@@ -40,6 +43,7 @@ pub struct FlashFile {
     geometry: GeometryTable,
     nand: NandTable,
     controller: Controller,
+    arbitration: Option<ArbitrationTable>,
     map: Option<MapTable>,
     gc: Option<CollectionTable>,
     slc: Option<SlcTable>,
@@ -54,6 +58,7 @@ pub struct FlashFile {
     journal: Option<ChoreTable>,
     checkpoint: Option<ChoreTable>,
     log: Option<ChoreTable>,
+    patrol: Option<PatrolTable>,
     zones: Option<ZonesTable>,
     #[serde(rename = "rig")]
     _rig: Option<HostTable>,
@@ -133,6 +138,8 @@ table!(SlcTable {
     fixed: Bytes,
     #[serde(deserialize_with = "bytes")]
     dynamic: Bytes,
+    #[serde(default, deserialize_with = "some_share")]
+    fold_at: Option<u64>,
     #[serde(deserialize_with = "duration")]
     read: Nanos,
     #[serde(deserialize_with = "duration")]
@@ -142,6 +149,7 @@ table!(SlcTable {
 table!(Controller {
     queue_depth: u32,
     cores: Option<u32>,
+    write_cores: Option<u32>,
     #[serde(deserialize_with = "duration")]
     command: Nanos,
     #[serde(default, deserialize_with = "share")]
@@ -164,6 +172,9 @@ table!(Controller {
     write_rate: Option<Rate>,
     #[serde(default, deserialize_with = "some_bytes")]
     read_ahead: Option<Bytes>,
+    read_streams: Option<u32>,
+    #[serde(default, deserialize_with = "duration")]
+    read_ahead_page: Nanos,
     #[serde(default, deserialize_with = "some_share")]
     compression_floor: Option<u64>,
 });
@@ -298,16 +309,23 @@ impl CollectionTable {
 }
 
 impl SlcTable {
-    fn spec(&self, geometry: &Geometry) -> Result<SlcSpec, PresetError> {
+    fn spec(&self, geometry: &Geometry, is_greedy: bool) -> Result<SlcSpec, PresetError> {
         require(
             (2..=8).contains(&self.bits),
             || format!("slc.bits is {}", self.bits),
             "cells hold 2 to 8 bits where they do not hold one",
         )?;
+        require(
+            self.fold_at.is_none_or(|share| share <= 1_000_000 && is_greedy),
+            || format!("slc.fold_at is {} millionths", self.fold_at.unwrap_or_default()),
+            "blocks are folded from at most 100% of the one-bit blocks on, by gc.policy = \"greedy\", which takes those first",
+        )?;
         // What one block of each unit holds with one bit a cell.
         let row = geometry.block().get() / u64::from(self.bits) * u64::from(geometry.units());
         let blocks = |bytes: Bytes| (bytes.get() / row) as u32;
-        Ok(SlcSpec { bits: self.bits, fixed: blocks(self.fixed), dynamic: blocks(self.dynamic) })
+        let (fixed, dynamic) = (blocks(self.fixed), blocks(self.dynamic));
+        let fold_from = |share: u64| (u64::from(fixed + dynamic) * share).div_ceil(1_000_000).max(FOLD_MIN) as u32;
+        Ok(SlcSpec { bits: self.bits, fixed, dynamic, fold_from: self.fold_at.map(fold_from) })
     }
 }
 
@@ -392,19 +410,6 @@ impl NandTable {
     }
 }
 
-impl Controller {
-    /// How many processors the firmware runs on.
-    fn cores(&self) -> Result<u32, PresetError> {
-        let cores = self.cores.unwrap_or(1);
-        require(
-            (1..=1 << 16).contains(&self.queue_depth) && (1..=256).contains(&cores),
-            || format!("controller has a queue of {} and {cores} cores", self.queue_depth),
-            "the queue takes 1 to 65,536 commands, the firmware runs on 1 to 256 cores",
-        )?;
-        Ok(cores)
-    }
-}
-
 impl BufferTable {
     /// How many pages it holds, and how many of them may be partial.
     fn pages(&self, geometry: &Geometry) -> Result<(u32, u32), PresetError> {
@@ -430,6 +435,7 @@ impl FlashFile {
         ("geometry", GeometryTable::FIELDS),
         ("nand", NandTable::FIELDS),
         ("controller", Controller::FIELDS),
+        ("arbitration", ArbitrationTable::FIELDS),
         ("map", MapTable::FIELDS),
         ("gc", CollectionTable::FIELDS),
         ("slc", SlcTable::FIELDS),
@@ -445,6 +451,7 @@ impl FlashFile {
         ("journal", ChoreTable::FIELDS),
         ("checkpoint", ChoreTable::FIELDS),
         ("log", ChoreTable::FIELDS),
+        ("patrol", PatrolTable::FIELDS),
         ("zones", ZonesTable::FIELDS),
         ("rig", HostTable::FIELDS),
     ];
@@ -468,7 +475,7 @@ impl FlashFile {
             Some(zones) => self.lay_zones(zones, &mut geometry)?,
             None => self.check_room(&geometry, collection.start)?,
         }
-        let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry)).transpose()?;
+        let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry, self.is_greedy())).transpose()?;
         let nand = self.nand.times(self.slc.as_ref())?;
         let [journal, checkpoint, log] =
             [&self.journal, &self.checkpoint, &self.log].map(|chore| chore.as_ref().map(ChoreTable::spec).transpose());
@@ -482,6 +489,8 @@ impl FlashFile {
             queue_depth: self.controller.queue_depth,
             link: self.link.times()?,
             cores,
+            write_cores: self.controller.write_cores(cores)?,
+            arbitration: self.arbitration.as_ref().map(|table| table.spec(self.map.is_some())).transpose()?,
             command: self.controller.command,
             jitter: Spread::new(u64::from(deviation("controller.jitter", self.controller.jitter)?)),
             retire: self.controller.retire,
@@ -493,8 +502,9 @@ impl FlashFile {
             page_write: self.controller.page_write,
             page_read: self.controller.page_read,
             chores: [journal?, checkpoint?, log?],
+            patrol: self.patrol.as_ref().map(|patrol| patrol.spec(&geometry, &nand)).transpose()?,
             map_cache,
-            read_ahead: self.controller.read_ahead.map_or(0, |ahead| ahead.div(geometry.page) as u32),
+            read_ahead: self.controller.read_ahead(&geometry)?,
             compression: self.compression(&geometry)?,
             buffer_pages,
             buffer_partial_pages,
@@ -519,6 +529,11 @@ impl FlashFile {
         Ok(spec)
     }
 
+    /// Whether the block with the fewest valid pages is emptied first.
+    fn is_greedy(&self) -> bool {
+        self.gc.as_ref().is_none_or(|gc| matches!(gc.policy, PolicyName::Greedy))
+    }
+
     /// What is always left of compressed data, in percent, if data is compressed.
     fn compression(&self, geometry: &Geometry) -> Result<Option<u32>, PresetError> {
         let Some(floor) = self.controller.compression_floor else { return Ok(None) };
@@ -527,9 +542,8 @@ impl FlashFile {
             || format!("controller.compression_floor is {floor} millionths"),
             "1% to 100% is always left of compressed data",
         )?;
-        let is_greedy = self.gc.as_ref().is_none_or(|gc| matches!(gc.policy, PolicyName::Greedy));
         require(
-            is_greedy && self.slc.is_none() && Packing::takes(geometry.pages_per_block),
+            self.is_greedy() && self.slc.is_none() && Packing::takes(geometry.pages_per_block),
             || {
                 format!(
                     "compression is combined with blocks of {} pages, this gc.policy or [slc]",

@@ -40,27 +40,33 @@ impl Firmware {
     /// begin.
     #[inline]
     pub fn begin(&mut self, now: Nanos, from: Nanos, op: Op) -> (Core, Nanos) {
+        self.begin_among(self.free.len() as u32, now, from, op)
+    }
+
+    /// The same where it may have one of the first so many processors.
+    #[inline]
+    pub fn begin_among(&mut self, cores: u32, now: Nanos, from: Nanos, op: Op) -> (Core, Nanos) {
         self.release(now);
         if from > now {
-            return self.begin_held(from, op);
+            return self.begin_held(cores, from, op);
         }
-        let index = first(&self.free);
+        let index = first(&self.free[..cores as usize]);
         (Core(index), self.free[index].max(now))
     }
 
     /// The same of one that is held.
     #[cold]
-    fn begin_held(&mut self, from: Nanos, op: Op) -> (Core, Nanos) {
+    fn begin_held(&mut self, cores: u32, from: Nanos, op: Op) -> (Core, Nanos) {
         let place = usize::from(op != Op::Read);
         let held = &mut self.held[place];
         held.until = held.until.max(from);
-        let index = first(&held.work);
+        let index = first(&held.work[..cores as usize]);
         (Core(index + (1 + place) * held.work.len()), held.until + held.work[index])
     }
 
     /// Has processors begin with what is no longer held.
     #[inline]
-    fn release(&mut self, now: Nanos) {
+    pub fn release(&mut self, now: Nanos) {
         for held in &mut self.held {
             if held.until > Nanos::ZERO && held.until <= now {
                 for (free, work) in self.free.iter_mut().zip(&mut held.work) {
@@ -89,6 +95,21 @@ impl Firmware {
         let held = &mut self.held[core.0 / cores - 1];
         let work = &mut held.work[core.0 % cores];
         *work = (*work).max(until.since(held.until));
+    }
+
+    /// The number of a processor whose command is not held; none if it is.
+    pub fn number(&self, core: Core) -> Option<usize> {
+        (core.0 < self.free.len()).then_some(core.0)
+    }
+
+    /// When one of the first so many processors is free.
+    pub fn free_at(&self, cores: u32) -> Nanos {
+        self.free[first(&self.free[..cores as usize])]
+    }
+
+    /// Has a processor do something for so long, `from` then on or when it is free.
+    pub fn occupy(&mut self, core: usize, from: Nanos, length: Nanos) {
+        self.free[core] = self.free[core].max(from) + length;
     }
 
     /// Stops everything, to go on at `from`.

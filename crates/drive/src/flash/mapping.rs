@@ -30,6 +30,8 @@ pub struct SlcSpec {
     pub fixed: u32,
     /// Blocks of each unit that are used so beside while they are free.
     pub dynamic: u32,
+    /// Such blocks of a unit from which on they are folded while the host writes; none if only when free blocks run short.
+    pub fold_from: Option<u32>,
 }
 
 /// In the map, where places stand inverted: nothing was written there, unless it [lies in order](Extents). Memory fresh
@@ -398,7 +400,7 @@ impl Mapping {
     }
 
     #[inline]
-    fn cells_of(&self, block: u32) -> Cells {
+    pub(super) fn cells_of(&self, block: u32) -> Cells {
         if !self.single.is_empty() && self.single[block as usize] { Cells::Single } else { Cells::Native }
     }
 
@@ -520,7 +522,7 @@ impl Mapping {
     }
 
     /// Pages of a block with one bit a cell.
-    fn single_pages(&self, slc: SlcSpec) -> u32 {
+    pub(super) fn single_pages(&self, slc: SlcSpec) -> u32 {
         (self.geometry.pages_per_block / slc.bits).next_multiple_of(self.geometry.program_pages)
     }
 

@@ -237,7 +237,7 @@ fn only_so_many_units_empty_a_block_at_once_unless_they_must() {
 
 #[test]
 fn the_host_writes_one_bit_a_cell_until_such_blocks_run_out() {
-    let slc = SlcSpec { bits: 4, fixed: 2, dynamic: 6 };
+    let slc = SlcSpec { bits: 4, fixed: 2, dynamic: 6, fold_from: None };
     let mut map = Mapping::new(geometry(40), CollectionSpec::DEFAULT, Some(slc), None, 4 * 128 * 30, None);
     let mut plan = Vec::new();
     // Eight blocks of each unit take a quarter of 128 pages.
@@ -261,7 +261,7 @@ fn the_host_writes_one_bit_a_cell_until_such_blocks_run_out() {
 
 #[test]
 fn blocks_of_one_bit_are_emptied_while_nothing_is_asked() {
-    let slc = SlcSpec { bits: 4, fixed: 0, dynamic: 10 };
+    let slc = SlcSpec { bits: 4, fixed: 0, dynamic: 10, fold_from: None };
     let mut map = Mapping::new(geometry(40), CollectionSpec::DEFAULT, Some(slc), None, 4 * 128 * 30, None);
     let mut plan = Vec::new();
     (0..4 * 10 * 32).for_each(|page| {
@@ -404,7 +404,7 @@ fn every_policy_conserves_pages_while_blocks_go_bad_before_their_time() {
 
 #[test]
 fn blocks_of_one_bit_wear_out_like_the_others() {
-    let slc = SlcSpec { bits: 4, fixed: 2, dynamic: 6 };
+    let slc = SlcSpec { bits: 4, fixed: 2, dynamic: 6, fold_from: None };
     let collection = CollectionSpec { start: WORN_START_MIN, ..CollectionSpec::DEFAULT };
     let wear = WearSpec { failures_ppb: 1_000_000, spread_max: Some(4), least_worn_first: true, ..WEAR };
     let mut map = Mapping::new(geometry(60), collection, Some(slc), Some(fresh(wear)), 4 * 128 * 45, None);

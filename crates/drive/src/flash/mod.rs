@@ -1,5 +1,6 @@
 //! A flash drive: link, command queue, write buffer, page map, dies.
 
+mod arbitration;
 mod buffer;
 mod candidates;
 mod channel;
@@ -12,6 +13,7 @@ mod errors;
 mod extents;
 mod file;
 pub(crate) mod firmware;
+mod folding;
 mod free_slots;
 mod geometry;
 mod held_tables;
@@ -26,6 +28,7 @@ pub(crate) mod pacing;
 mod packed;
 mod packing;
 mod pages;
+mod patrol;
 mod power_cut;
 mod random_writes;
 mod read;
@@ -39,6 +42,8 @@ mod warmth;
 mod write;
 mod zoned;
 
+use arbitration::Arbiter;
+pub use arbitration::ArbitrationSpec;
 use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Status, Tag, Zone, ZoneLimits};
 use buffer::Buffer;
 pub use collection::{CollectionPolicy, CollectionSpec, IdleSpec};
@@ -62,8 +67,11 @@ use operation::{FlashOp, Lpn};
 use pacing::Pacing;
 pub use pacing::PacingSpec;
 pub use pages::{PAGE_TYPES_MAX, PageTypes};
+use patrol::Patrol;
+pub use patrol::PatrolSpec;
 use power_cut::{BufferedPage, Unsettled};
 use read_ahead::ReadAhead;
+pub use read_ahead::ReadAheadSpec;
 use recent::Recent;
 use serde::{Deserialize, Serialize};
 pub use spec::FlashSpec;
@@ -88,10 +96,14 @@ pub struct FlashDrive {
     page_sectors: u32,
     now: Nanos,
     firmware: Firmware,
+    /// None where commands are taken in order.
+    arbiter: Option<Arbiter>,
     /// How what a command takes this time lies around what it takes in the mean: the table of the spec's.
     jitter: Quantiles,
     pace_draws: Draws,
     housekeeping: Housekeeping,
+    /// None where flash is read for the host alone.
+    patrol: Option<Patrol>,
     /// None where writes are taken as they come.
     pacing: Option<Pacing>,
     journal: Journal,
@@ -164,9 +176,11 @@ impl FlashDrive {
             page_sectors,
             now: Nanos::ZERO,
             firmware: Firmware::new(spec.cores),
+            arbiter: spec.arbitration.map(Arbiter::new),
             jitter: spec.jitter.into(),
             pace_draws: Draws::new(seed.split("firmware")),
             housekeeping: Housekeeping::new(spec.chores, seed.split("housekeeping")),
+            patrol: spec.patrol.map(|patrol| Patrol::new(patrol, &spec.geometry, seed.split("patrol"))),
             pacing: spec.collection.pacing.map(|pacing| Pacing::new(pacing, &spec.geometry, &spec.nand)),
             journal: Journal::default(),
             read_ahead: ReadAhead::new(spec.read_ahead),
@@ -235,9 +249,10 @@ impl FlashDrive {
     /// Takes a command into the drive at `now`.
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.warm_up(now);
+        self.patrol(now);
         let awake = now + self.meter.begin(now);
         let from = self.housekeeping.begin(awake, request.op, request.bytes(), self.owed(now));
-        let (core, start) = self.firmware.begin(awake, from, request.op);
+        let (core, start) = self.firmware.begin_among(self.spec.cores_of(request.op), awake, from, request.op);
         let command = self.jitter.vary(&mut self.pace_draws, self.spec.command);
         let ready = start + self.paced(command);
         self.firmware.hold(core, ready + self.paced(self.retiring(request.op)));
@@ -320,7 +335,11 @@ impl Drive for FlashDrive {
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         not_before(self.now, now);
         within(self.spec.capacity, &request);
+        if self.arbiter.is_some() {
+            return self.submit_to_arbiter(now, tag, request);
+        }
         if self.queue.is_empty() {
+            self.patrol(now);
             self.idle(now);
         }
         self.now = now;
@@ -333,11 +352,14 @@ impl Drive for FlashDrive {
 
     #[inline]
     fn next_event(&self) -> Option<Nanos> {
-        self.queue.next()
+        if self.arbiter.is_some() { self.next_event_of_arbiter() } else { self.queue.next() }
     }
 
     #[inline]
     fn complete(&mut self, until: Nanos) -> Option<Completion> {
+        if self.arbiter.is_some() {
+            return self.complete_beside_arbiter(until);
+        }
         let (completion, next) = self.queue.complete(until)?;
         self.now = self.now.max(completion.at);
         if let Some((tag, request)) = next {
@@ -356,6 +378,9 @@ impl Drive for FlashDrive {
             read_retries: errors.retries,
             soft_decodes: errors.soft_decodes,
             uncorrectable: errors.uncorrectable,
+            patrol_reads: self.patrol.as_ref().map_or(0, |patrol| patrol.read),
+            pages_read_ahead: self.read_ahead.counted.pages,
+            read_ahead_wasted: self.read_ahead.counted.wasted,
             zone_resets: self.zoned.as_ref().map_or(0, |zoned| zoned.zones.resets()),
             pages_read: self.nand.pages_read,
             pages_programmed: self.nand.pages_programmed,
@@ -380,9 +405,10 @@ impl Drive for FlashDrive {
     }
 
     fn purge(&mut self) {
-        assert!(self.queue.is_empty(), "a drive is purged only when nothing is in flight");
+        assert!(self.is_at_rest(), "a drive is purged only when nothing is in flight");
         self.now = self.now.max(self.buffer.drained());
         self.firmware.restart(self.now);
+        self.arbiter = self.spec.arbitration.map(Arbiter::new);
         self.journal = Journal::default();
         self.recent.clear();
         self.nand.blank(self.now);
@@ -451,9 +477,11 @@ clone_in_place!(FlashDrive {
     page_sectors,
     now,
     firmware,
+    arbiter,
     jitter,
     pace_draws,
     housekeeping,
+    patrol,
     pacing,
     journal,
     read_ahead,

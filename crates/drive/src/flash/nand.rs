@@ -13,6 +13,7 @@ use super::variation::{Variation, VariationSpec};
 use crate::draw::Draws;
 
 mod moves;
+mod patrol;
 
 /// What the parts of a flash die and its bus cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

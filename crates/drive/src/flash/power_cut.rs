@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use block::{Lba, Nanos};
 use serde::{Deserialize, Serialize};
 
+use super::arbitration::Arbiter;
 use super::buffer::{Buffer, SectorMask};
 use super::held_tables::HeldTables;
 use super::journal::Journal;
@@ -72,6 +73,7 @@ impl FlashDrive {
     /// What [`Drive::cut_power`] promises.
     pub(super) fn lose_power(&mut self, now: Nanos) -> PowerLoss {
         not_before(self.now, now);
+        self.arbitrate(now);
         self.warm_up(now);
         self.now = now;
         let lost = match (&self.zoned, self.spec.power.capacitor) {
@@ -79,7 +81,7 @@ impl FlashDrive {
             (None, true) => self.save(),
             (None, false) => self.forget(now),
         };
-        let unanswered = self.queue.clear();
+        let unanswered = self.queue.clear() + self.arbiter.as_mut().map_or(0, Arbiter::clear);
         self.buffer = Buffer::new(self.spec.buffer_pages as usize, self.spec.buffer_partial_pages as usize);
         self.close_zones();
         self.unsettled.entries.clear();

@@ -36,7 +36,13 @@ impl FlashDrive {
             done = done.max(self.link.send(self.now, fetched, piece.sectors, index == 0));
         }
         if follows {
-            self.fetch_ahead(found, Lpn(((request.end().get() - 1) / u64::from(self.page_sectors)) as u32));
+            let last = Lpn(((request.end().get() - 1) / u64::from(self.page_sectors)) as u32);
+            let fetched = self.fetch_ahead(found, last);
+            let each = self.spec.read_ahead.page;
+            if each > Nanos::ZERO {
+                let handled = ready + self.paced(self.spec.page_read.times(self.pages(request)) + each.times(fetched));
+                self.firmware.hold(core, handled + self.paced(self.retiring(Op::Read)));
+            }
         }
         done
     }
@@ -51,28 +57,31 @@ impl FlashDrive {
             false => self.nand.read(self.now, ready, place, sectors),
         };
         if let Some(block) = self.nand.take_ailing() {
-            self.refresh(block);
+            self.refresh(block, self.now);
         }
         there
     }
 
-    /// Has the data of a block moved whose pages have become hard to read.
+    /// Has the data of a block moved, from `at` on, whose pages have become hard to read.
     #[cold]
-    fn refresh(&mut self, block: u32) {
+    pub(super) fn refresh(&mut self, block: u32, at: Nanos) {
         self.plan.clear();
         self.mapping.refresh(block, &mut self.plan);
-        self.nand.book(self.now, self.now, &self.plan);
+        self.nand.book(at, at, &self.plan);
     }
 
-    /// Reads the pages that will be asked for if reads go on after `last`.
-    pub(super) fn fetch_ahead(&mut self, ready: Nanos, last: Lpn) {
-        for page in self.read_ahead.wanted(last, self.map_base).map(Lpn) {
+    /// Reads the pages that will be asked for if reads go on after `last`; how many.
+    pub(super) fn fetch_ahead(&mut self, ready: Nanos, last: Lpn) -> u64 {
+        let wanted = self.read_ahead.wanted(last, self.map_base);
+        let count = wanted.len() as u64;
+        for page in wanted.map(Lpn) {
             let there = self.fetch(ready, page, self.page_sectors);
             // What cannot be corrected is read again when the host asks for it.
             if self.nand.take_failure() == Status::Success {
                 self.read_ahead.add(page, there);
             }
         }
+        count
     }
 
     /// When it is known where `page` is kept, if the question is asked at `ready`.

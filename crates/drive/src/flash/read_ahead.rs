@@ -7,60 +7,134 @@ use serde::{Deserialize, Serialize};
 
 use super::operation::Lpn;
 
+/// How a drive reads ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadAheadSpec {
+    /// Pages read beyond the last of a sequential stream; none where nothing is read ahead.
+    pub pages: u32,
+    /// Sequential streams that are followed at once.
+    pub streams: u32,
+    /// What each page that is read ahead takes of the firmware, which delays the next command but not this one.
+    pub page: Nanos,
+}
+
 /// Pages that were read from flash before they were asked for, because reads came in order.
+///
+/// Each stream has its own; a read that goes on with none of them takes the place of the one that was used longest ago.
+///
+/// Source: N. P. Jouppi, "Improving Direct-Mapped Cache Performance by the Addition of a Small Fully-Associative Cache and
+/// Prefetch Buffers", ISCA 1990, §4.2: multi-way stream buffers, least recently used.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReadAhead {
     /// How many pages beyond the last read are kept ready.
     pages: u32,
+    streams: Vec<Stream>,
+    /// The stream of the last read.
+    current: usize,
+    /// Counts reads, so that the stream used longest ago is known.
+    reads: u64,
+    pub counted: ReadAheadCounts,
+}
+
+/// What was read ahead, for the drive's counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadAheadCounts {
+    /// Pages.
+    pub pages: u64,
+    /// Of those, pages that were dropped before they were asked for.
+    pub wasted: u64,
+}
+
+/// Reads each of which goes on where the last one ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Stream {
     /// Where the last read ended.
     read_to: Lba,
-    /// Pages in the controller's memory, ascending, and when each is there.
-    ready: VecDeque<(Lpn, Nanos)>,
+    /// Pages in the controller's memory, ascending.
+    ready: VecDeque<PrefetchedPage>,
+    used: u64,
+}
+
+/// A page in the controller's memory.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct PrefetchedPage {
+    page: Lpn,
+    /// When it is there.
+    at: Nanos,
+    /// Whether a read has asked for it.
+    is_used: bool,
 }
 
 impl ReadAhead {
     /// Nothing was read yet.
-    pub fn new(pages: u32) -> Self {
-        Self { pages, read_to: Lba::new(u64::MAX), ready: VecDeque::with_capacity(pages as usize + 1) }
+    pub fn new(spec: ReadAheadSpec) -> Self {
+        let stream =
+            || Stream { read_to: Lba::new(u64::MAX), ready: VecDeque::with_capacity(spec.pages as usize + 1), used: 0 };
+        let streams = (0..spec.streams).map(|_| stream()).collect();
+        Self { pages: spec.pages, streams, current: 0, reads: 0, counted: ReadAheadCounts::default() }
     }
 
-    /// Notes a read; whether it goes on where the last one ended. If not, what was read ahead is dropped.
+    /// Notes a read; whether it goes on where the last one of a stream ended. If not, it takes the place of another stream,
+    /// whose pages are dropped.
     #[inline]
     pub fn follows(&mut self, request: Request) -> bool {
-        let follows = self.pages > 0 && request.lba == self.read_to;
-        self.read_to = request.end();
-        if !follows {
-            self.ready.clear();
+        if self.pages == 0 {
+            return false;
         }
-        follows
+        self.reads += 1;
+        let followed = self.streams.iter().position(|stream| stream.read_to == request.lba);
+        self.current = followed.unwrap_or_else(|| self.oldest());
+        let stream = &mut self.streams[self.current];
+        (stream.read_to, stream.used) = (request.end(), self.reads);
+        if followed.is_none() {
+            self.counted.wasted += stream.ready.drain(..).filter(|ready| !ready.is_used).count() as u64;
+        }
+        followed.is_some()
     }
 
-    /// When `page` is in the controller's memory, if it was read ahead. Pages before it are dropped.
+    /// The stream that was used longest ago.
+    fn oldest(&self) -> usize {
+        let places = 0..self.streams.len();
+        places.min_by_key(|&place| self.streams[place].used).expect("the preset's reader checks that there is one")
+    }
+
+    /// When `page` is in the controller's memory, if it was read ahead of the stream of the last read. Pages before it are
+    /// dropped.
     #[inline]
     pub fn take(&mut self, page: Lpn) -> Option<Nanos> {
-        while self.ready.front().is_some_and(|&(first, _)| first < page) {
-            self.ready.pop_front();
+        if self.pages == 0 {
+            return None;
         }
-        self.ready.front().filter(|&&(first, _)| first == page).map(|&(_, ready)| ready)
+        let ready = &mut self.streams[self.current].ready;
+        while let Some(first) = ready.pop_front_if(|first| first.page < page) {
+            self.counted.wasted += u64::from(!first.is_used);
+        }
+        let first = ready.front_mut().filter(|first| first.page == page)?;
+        first.is_used = true;
+        Some(first.at)
     }
 
     /// The pages that are to be read now that `last` was asked for.
     pub fn wanted(&self, last: Lpn, pages: u32) -> std::ops::Range<u32> {
-        let first = self.ready.back().map_or(last.0 + 1, |&(page, _)| page.0 + 1);
+        let first = self.streams[self.current].ready.back().map_or(last.0 + 1, |ready| ready.page.0 + 1);
         first..(last.0 + 1 + self.pages).min(pages).max(first)
     }
 
-    /// Notes a page that will be there at `ready`.
-    pub fn add(&mut self, page: Lpn, ready: Nanos) {
-        self.ready.push_back((page, ready));
+    /// Notes a page of the last read's stream that will be there at `at`.
+    pub fn add(&mut self, page: Lpn, at: Nanos) {
+        self.counted.pages += 1;
+        self.streams[self.current].ready.push_back(PrefetchedPage { page, at, is_used: false });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use block::Op;
+    use proptest::prelude::*;
 
     use super::*;
+
+    const AHEAD: ReadAheadSpec = ReadAheadSpec { pages: 4, streams: 1, page: Nanos::ZERO };
 
     fn read(lba: u64, sectors: u32) -> Request {
         Request::new(Op::Read, Lba::new(lba), sectors)
@@ -68,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_second_read_in_order_brings_the_next_pages() {
-        let mut ahead = ReadAhead::new(4);
+        let mut ahead = ReadAhead::new(AHEAD);
         assert!(!ahead.follows(read(0, 8)));
         assert!(ahead.follows(read(8, 8)));
         assert_eq!(ahead.wanted(Lpn(1), 100), 2..6);
@@ -80,11 +154,54 @@ mod tests {
     }
 
     #[test]
-    fn a_read_elsewhere_drops_them() {
-        let mut ahead = ReadAhead::new(4);
+    fn a_read_elsewhere_drops_them_and_counts_what_was_read_in_vain() {
+        let mut ahead = ReadAhead::new(AHEAD);
         ahead.follows(read(0, 8));
-        ahead.add(Lpn(1), Nanos::ZERO);
+        (1..4).for_each(|page| ahead.add(Lpn(page), Nanos::ZERO));
+        assert!(ahead.follows(read(8, 8)) && ahead.take(Lpn(1)).is_some());
         assert!(!ahead.follows(read(80, 8)));
         assert_eq!(ahead.take(Lpn(1)), None);
+        assert_eq!(ahead.counted, ReadAheadCounts { pages: 3, wasted: 2 });
+    }
+
+    /// Three streams in turn: all go on where there is room for three, and none where there are two.
+    #[test]
+    fn as_many_streams_as_there_is_room_for_go_on() {
+        for (streams, expected) in [(1, 0), (2, 0), (3, 297), (8, 297)] {
+            let mut ahead = ReadAhead::new(ReadAheadSpec { streams, ..AHEAD });
+            let reads = (0..100).flat_map(|turn| [0, 10_000, 20_000].map(|first| read(first + 8 * turn, 8)));
+            assert_eq!(reads.filter(|&request| ahead.follows(request)).count(), expected, "{streams}");
+        }
+    }
+
+    proptest! {
+        /// Whatever is read: what was read ahead is asked for, dropped in vain or still there, and a page comes from memory
+        /// only if it was read ahead.
+        #[test]
+        fn no_page_that_was_read_ahead_is_lost(
+            streams in 1..5_u32,
+            reads in prop::collection::vec((0..4_u64, 0..40_u64, prop::bool::weighted(0.8)), 1..200),
+        ) {
+            let mut ahead = ReadAhead::new(ReadAheadSpec { streams, ..AHEAD });
+            let (mut next, mut asked, mut known) = ([0, 1_000, 2_000, 3_000], 0, std::collections::BTreeSet::new());
+            for (stream, place, goes_on) in reads {
+                let page = if goes_on { next[stream as usize] } else { 1_000 * stream + place };
+                next[stream as usize] = page + 1;
+                let follows = ahead.follows(read(8 * page, 8));
+                let page = Lpn(page as u32);
+                let found = ahead.take(page).is_some();
+                prop_assert!(!found || known.contains(&page));
+                asked += u64::from(found);
+                if follows {
+                    for wanted in ahead.wanted(page, 10_000) {
+                        ahead.add(Lpn(wanted), Nanos::ZERO);
+                        known.insert(Lpn(wanted));
+                    }
+                }
+            }
+            let left = ahead.streams.iter().flat_map(|stream| &stream.ready).filter(|ready| !ready.is_used).count();
+            prop_assert_eq!(ahead.counted.pages, asked + ahead.counted.wasted + left as u64);
+            prop_assert!(ahead.streams.iter().all(|stream| stream.ready.len() <= AHEAD.pages as usize + 1));
+        }
     }
 }

@@ -1,9 +1,12 @@
 //! What a flash drive is made of.
 
-use block::{Bytes, Nanos, Rate};
+use block::{Bytes, Nanos, Op, Rate};
 use serde::{Deserialize, Serialize};
 
-use super::{CHORES, ChoreSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, SlcSpec, retirement};
+use super::{
+    ArbitrationSpec, CHORES, ChoreSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, PatrolSpec,
+    ReadAheadSpec, SlcSpec, retirement,
+};
 use crate::draw::Spread;
 use crate::{LinkTimes, PowerSpec, Specimen, ThermalSpec, WearSpec, ZonesSpec};
 
@@ -18,6 +21,10 @@ pub struct FlashSpec {
     pub link: LinkTimes,
     /// Processors of the controller, each with one command at a time.
     pub cores: u32,
+    /// Of those, how many work on commands other than reads at once.
+    pub write_cores: u32,
+    /// How reads and other commands that wait for a processor take turns; in order of arrival if there is none.
+    pub arbitration: Option<ArbitrationSpec>,
     /// What the firmware takes for each command before flash can begin.
     pub command: Nanos,
     /// How much that differs from one command to the next.
@@ -41,10 +48,12 @@ pub struct FlashSpec {
     pub page_read: Nanos,
     /// What the firmware does for itself: the journal of the map, its checkpoint, a log.
     pub chores: [Option<ChoreSpec>; CHORES],
+    /// How often flash is read in the background; none if it never is.
+    pub patrol: Option<PatrolSpec>,
     /// The part of the page map in the controller's memory; none where all of it is.
     pub map_cache: Option<MapCacheSpec>,
-    /// Pages read beyond the last where reads come in order.
-    pub read_ahead: u32,
+    /// What is read before it is asked for, where reads come in order.
+    pub read_ahead: ReadAheadSpec,
     /// What is always left of compressed data, in percent; none where nothing is compressed.
     pub compression: Option<u32>,
     /// Pages of the write buffer.
@@ -76,6 +85,17 @@ pub struct FlashSpec {
 }
 
 impl FlashSpec {
+    /// How many processors may have such a command.
+    #[inline]
+    pub(super) fn cores_of(&self, op: Op) -> u32 {
+        if op == Op::Read { self.cores } else { self.write_cores }
+    }
+
+    /// How many may have reads, and how many other commands.
+    pub(super) fn cores_for(&self) -> [u32; 2] {
+        [self.cores, self.write_cores]
+    }
+
     /// Whether the blocks of a specimen that are good when it leaves the factory hold all that it promises.
     pub(crate) fn has_room(&self, specimen: u32) -> bool {
         let pages = self.capacity.get().div_ceil(self.geometry.page.get()) as u32;

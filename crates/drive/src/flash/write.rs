@@ -52,10 +52,14 @@ impl FlashDrive {
             self.status = Status::WriteFault;
             return self.link.send(self.now, ready, 0, true);
         }
-        let ready = self.claim_map(ready, request);
+        let asked = ready;
+        let ready = self.claim_map(asked, request);
         let continues = std::mem::replace(&mut self.written_to, request.end()) == request.lba;
         let handled = ready + self.paced(self.handling(request, continues));
-        self.firmware.hold(core, handled + self.paced(self.retiring(Op::Write)));
+        let is_parked = ready > asked && self.park(core, ready, handled);
+        if !is_parked {
+            self.firmware.hold(core, handled + self.paced(self.retiring(Op::Write)));
+        }
         self.is_noted = false;
         let mut done = handled;
         let pages = self.pages(request);

@@ -1,5 +1,6 @@
 //! The crate's public promise, in one program.
 
+mod arbitration;
 mod behaviour;
 mod construct;
 mod disk;
@@ -8,15 +9,18 @@ mod disk_published;
 mod dram;
 mod errors;
 mod flash;
+mod folding;
 mod hybrid;
 mod kinds;
 mod modern;
+mod patrol;
 mod pcm;
 mod power;
 mod power_cut;
 mod power_cut_all;
 mod published;
 mod ratings;
+mod read_ahead;
 mod rig;
 mod saved;
 mod servers;

@@ -4,7 +4,10 @@ use block::{Bytes, Nanos};
 
 use crate::flash::errors::log2;
 use crate::flash::pacing::BEHIND;
-use crate::flash::{ChoreSpec, ErrorsSpec, Growth, PageTypes, SuspendSpec, VariationSpec};
+use crate::flash::patrol::places;
+use crate::flash::{
+    ChoreSpec, ErrorsSpec, Geometry, Growth, NandTimes, PageTypes, PatrolSpec, SuspendSpec, VariationSpec,
+};
 use crate::preset::units::{duration, share, shares, some_bytes, some_duration, some_share};
 use crate::preset::{PresetError, require, table};
 
@@ -99,6 +102,13 @@ table!(pub(crate) ChoreTable {
     lull: Option<Nanos>,
 });
 
+table!(pub(super) PatrolTable {
+    #[serde(default, deserialize_with = "some_duration")]
+    every: Option<Nanos>,
+    #[serde(default, deserialize_with = "some_duration")]
+    over: Option<Nanos>,
+});
+
 /// Erases after which `errors.worn` holds, where the file does not say.
 fn rated_erases() -> u32 {
     3_000
@@ -186,6 +196,26 @@ impl SuspendTable {
     pub(super) const fn spec(&self) -> SuspendSpec {
         let Self { program_step, exponential, erase_step, latency, resume, limit, .. } = *self;
         SuspendSpec { program_step, exponential, erase_step, latency, resume, limit }
+    }
+}
+
+impl PatrolTable {
+    pub(super) fn spec(&self, geometry: &Geometry, nand: &NandTimes) -> Result<PatrolSpec, PresetError> {
+        let Self { every, over, .. } = *self;
+        require(
+            every.is_some() ^ over.is_some(),
+            || format!("patrol has every = {every:?} and over = {over:?}"),
+            "either the time from one patrol read to the next (every) or the time in which all flash is read (over)",
+        )?;
+        let over = over.map(|over| Nanos::from_nanos(over.as_nanos() / places(geometry)));
+        let every = every.or(over).unwrap_or_default();
+        let least = Nanos::from_nanos(nand.read.as_nanos() * 4 / u64::from(geometry.dies())).max(Nanos::from_nanos(1));
+        require(
+            every >= least,
+            || format!("patrol reads flash every {every}"),
+            "patrol reads leave three quarters of the dies' time to others: four times nand.read over the dies, or more",
+        )?;
+        Ok(PatrolSpec { every })
     }
 }
 

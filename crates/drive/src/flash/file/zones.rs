@@ -35,7 +35,8 @@ impl FlashFile {
             ("slc", self.slc.is_some()),
             ("map", self.map.is_some()),
             ("wear", self.wear.is_some()),
-            ("controller.read_ahead", spec.read_ahead > 0),
+            ("patrol", self.patrol.is_some()),
+            ("controller.read_ahead", spec.read_ahead.pages > 0),
             ("controller.compression_floor", spec.compression.is_some()),
         ];
         let found = idle.iter().find(|(_, there)| *there).map(|(name, _)| *name);
@@ -45,7 +46,7 @@ impl FlashFile {
                 Some(name) => format!("a drive with zones and {name}"),
                 None => "a drive with zones and no capacitor".to_owned(),
             },
-            "zones have no garbage collection, one-bit mode, map, wear, read-ahead or compression, and power.capacitor = true",
+            "zones have no garbage collection, one-bit mode, map, wear, patrol reads, read-ahead or compression, and power.capacitor = true",
         )?;
         let open = u64::from(zones.max_active.unwrap_or(zones.count)) * u64::from(spec.geometry.program_pages);
         require(

@@ -1,0 +1,77 @@
+//! What a flash drive's file says of its firmware.
+
+use block::Nanos;
+
+use super::Controller;
+use crate::flash::{ArbitrationSpec, Geometry, ReadAheadSpec};
+use crate::preset::{PresetError, require, table};
+
+table!(pub(super) ArbitrationTable {
+    #[serde(default = "one")]
+    read_weight: u32,
+    #[serde(default = "one")]
+    write_weight: u32,
+    #[serde(default)]
+    non_blocking: bool,
+});
+
+/// The weight of commands of which the file says nothing.
+fn one() -> u32 {
+    1
+}
+
+impl ArbitrationTable {
+    /// The turns of the commands, on a drive that may have a map in flash.
+    pub(super) fn spec(&self, has_map: bool) -> Result<ArbitrationSpec, PresetError> {
+        let weights = [self.read_weight, self.write_weight];
+        require(
+            weights.iter().all(|weight| (1..=256).contains(weight)),
+            || format!("arbitration.read_weight is {}, arbitration.write_weight {}", weights[0], weights[1]),
+            "1 to 256 commands of either kind are taken in a round",
+        )?;
+        require(
+            has_map || !self.non_blocking,
+            || "arbitration.non_blocking is true, and the drive has no [map]".to_owned(),
+            "where all of the map is in memory no write waits for it: leave non_blocking out",
+        )?;
+        Ok(ArbitrationSpec { weights, non_blocking: self.non_blocking })
+    }
+}
+
+impl Controller {
+    /// How many processors the firmware runs on.
+    pub(super) fn cores(&self) -> Result<u32, PresetError> {
+        let cores = self.cores.unwrap_or(1);
+        require(
+            (1..=1 << 16).contains(&self.queue_depth) && (1..=256).contains(&cores),
+            || format!("controller has a queue of {} and {cores} cores", self.queue_depth),
+            "the queue takes 1 to 65,536 commands, the firmware runs on 1 to 256 cores",
+        )?;
+        Ok(cores)
+    }
+
+    /// How many of them may work on writes at once.
+    pub(super) fn write_cores(&self, cores: u32) -> Result<u32, PresetError> {
+        let write_cores = self.write_cores.unwrap_or(cores);
+        require(
+            (1..=cores).contains(&write_cores),
+            || format!("controller.write_cores is {write_cores}, controller.cores {cores}"),
+            "1 to all of the cores work on writes",
+        )?;
+        Ok(write_cores)
+    }
+
+    /// What is read ahead of how many streams.
+    pub(super) fn read_ahead(&self, geometry: &Geometry) -> Result<ReadAheadSpec, PresetError> {
+        let Self { read_ahead, read_streams, read_ahead_page: page, .. } = *self;
+        let pages = read_ahead.map_or(0, |ahead| ahead.div(geometry.page) as u32);
+        let streams = read_streams.unwrap_or(1);
+        require(
+            (1..=64).contains(&streams) && (pages > 0 || read_streams.is_none() && page == Nanos::ZERO),
+            || format!("controller.read_streams is {streams}, controller.read_ahead {pages} pages"),
+            "1 to 64 sequential streams are followed where controller.read_ahead is a page or more; without it leave \
+             read_streams and read_ahead_page out",
+        )?;
+        Ok(ReadAheadSpec { pages, streams, page })
+    }
+}

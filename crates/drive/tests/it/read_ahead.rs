@@ -1,0 +1,97 @@
+//! What a flash drive reads before it is asked for: by count and by the clock.
+
+use assay_drive::Drive;
+use assay_drive::flash::FlashDrive;
+use assay_drive::preset::{Preset, Spec};
+use block::{Bytes, Lba, Nanos, Op, Request, Tag};
+
+/// A filled drive of 1 GiB with these changes, whose link and firmware take next to nothing.
+fn filled(changes: &str) -> FlashDrive {
+    let name = format!(
+        "860-pro-1tb?capacity.user=1GiB&spare=200%&jitter=0%&controller.command=1us&controller.retire=1us&read_ahead=128KiB{changes}"
+    );
+    let Spec::Flash(spec) = Preset::find(&name).unwrap_or_else(|error| panic!("{error}")).spec else {
+        panic!("it is flash")
+    };
+    let mut drive = FlashDrive::new(spec);
+    drive.fill_untimed(Lba::new(0), Lba::at(spec.capacity), Bytes::from_mib(1), 100);
+    drive
+}
+
+/// So many reads of a page each, one at a time, of streams that begin so many MiB apart and take turns; how long they take.
+fn streams(drive: &mut FlashDrive, count: u64, reads: u64) -> Nanos {
+    let began = drive.now();
+    for turn in 0..reads {
+        for stream in 0..count {
+            let first = Lba::new(stream * Bytes::from_mib(100).sectors() + turn * 8);
+            drive.submit(drive.now(), Tag(0), Request::new(Op::Read, first, 8));
+            drive.complete(Nanos::MAX).expect("it completes");
+        }
+    }
+    drive.now() - began
+}
+
+#[test]
+fn pages_that_are_read_ahead_are_counted_and_those_in_vain_too() {
+    let mut drive = filled("&read_streams=2");
+    streams(&mut drive, 2, 1_000);
+    let counters = drive.counters();
+    // From the second read of each on, 32 pages beyond the last.
+    assert_eq!(counters.pages_read_ahead, 2 * (998 + 32));
+    assert_eq!(counters.read_ahead_wasted, 0);
+    assert_eq!(
+        counters.pages_read,
+        counters.pages_read_ahead + 4,
+        "the first two reads of each went to flash themselves"
+    );
+    // Two reads elsewhere take the places of both streams.
+    for first in [900, 950] {
+        drive.submit(drive.now(), Tag(0), Request::new(Op::Read, Lba::at(Bytes::from_mib(first)), 8));
+        drive.complete(Nanos::MAX).expect("it completes");
+    }
+    assert_eq!(drive.counters().read_ahead_wasted, 2 * 32);
+}
+
+#[test]
+fn two_streams_are_as_fast_as_one_where_the_firmware_follows_two() {
+    let [alone, one, two] = [(1, ""), (2, ""), (2, "&read_streams=2")].map(|(count, changes)| {
+        let mut drive = filled(changes);
+        streams(&mut drive, count, 2_000 / count)
+    });
+    assert!(one.as_nanos() > two.as_nanos() * 2, "{one} where one is followed, {two} where two are");
+    assert!(two.as_nanos() < alone.as_nanos() * 11 / 10, "{two} for two streams, {alone} for one of as many reads");
+}
+
+/// Reading ahead is not free: its pages occupy dies and channels, and the firmware where it takes time for them.
+#[test]
+fn a_read_waits_for_pages_that_are_read_ahead_in_vain() {
+    let took = |changes: &str| {
+        let mut drive = filled(changes);
+        let sectors = drive.shape().capacity.sectors();
+        let began = drive.now();
+        // Pairs in order at random places: the second of each reads ahead, and nothing follows.
+        for turn in 0..1_000 {
+            let first = turn * 7_919 * 1_024 % (sectors - 2_048);
+            for place in [first, first + 8] {
+                drive.submit(drive.now(), Tag(0), Request::new(Op::Read, Lba::new(place), 8));
+                drive.complete(Nanos::MAX).expect("it completes");
+            }
+        }
+        (drive.now() - began, drive.counters().read_ahead_wasted)
+    };
+    let ((none, _), (ahead, wasted), (costly, _)) = (took("&read_ahead=0"), took(""), took("&read_ahead_page=5us"));
+    assert!(wasted > 999 * 30, "{wasted}");
+    assert!(ahead > none, "{none} without reading ahead, {ahead} with it");
+    // 32 pages of 5 µs hold up the next command, less what the dies hold it up anyway.
+    assert!(costly > ahead + Nanos::from_micros(50 * 1_000), "{ahead} for nothing, {costly} at 5 µs a page");
+}
+
+#[test]
+fn a_mistake_in_it_says_what_would_be_right() {
+    for change in
+        ["read_streams=0", "read_streams=65", "read_ahead=0&read_streams=2", "read_ahead=0&read_ahead_page=1us"]
+    {
+        let said = Preset::find(&format!("860-pro-1tb?{change}")).unwrap_err().to_string();
+        assert!(said.contains("1 to 64 sequential streams"), "{change}: {said}");
+    }
+}
