@@ -20,6 +20,7 @@ mod ratings;
 mod rig;
 mod saved;
 mod servers;
+mod siblings;
 mod specimen;
 mod support;
 mod wear;
