@@ -156,7 +156,8 @@ fn predictions(preset: &Preset) -> Vec<(&'static str, String)> {
         said.push(("fitted", format!("to {} of its ratings", preset.rated.fitted.len())));
     }
     let figures = qos::builtin();
-    let Some(drive) = figures.drive(&preset.name).filter(|drive| figures.drives[*drive].preset == preset.name) else {
+    let is_own = |drive: &usize| figures.drives[*drive].name() == preset.name;
+    let Some(drive) = figures.drive(&preset.name).filter(is_own) else {
         return said;
     };
     let Some(record) = qos::kept(&preset.name) else {

@@ -1,11 +1,14 @@
-//! `assay replicate qos`: published latencies and rates of single drives, beside what their presets do.
+//! `assay replicate qos` and `assay replicate FILE`: published latencies and rates of single drives, or the user's own, beside
+//! what their presets do.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use block::{Bytes, Seed, parse_bytes, suggestion};
 use drive::preset::Preset;
 use lab::StateCache;
+use lab::plan::catalog::PlanSource;
 use lab::replicate::qos::{self, Qos, QosDrive, QosRun};
 use lab::replicate::{QosRequest, replicate_qos};
 
@@ -31,28 +34,28 @@ const RECORD_MAX: u64 = 1 << 20;
 /// What only these figures take.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// With `qos`: only this drive, by its preset or its name in published/qos.toml; may be given several times
+    /// With `qos` or a file of latencies: only this drive, by its preset or its id in the file; may be given several times
     #[arg(long, value_name = "NAME")]
     drive: Vec<String>,
 
-    /// With `qos` and one --drive: simulate it on this drive, by name or file, with changes after a `?`
+    /// With `qos` or a file of latencies, and one drive: simulate it on this drive, by name or file, with changes after a `?`
     #[arg(long, value_name = "SIM")]
     on: Option<String>,
 
-    /// With `qos`: a tenth of the duration; tail percentiles are not resolved
+    /// With `qos` or a file of latencies: a tenth of the duration; tail percentiles are not resolved
     #[arg(long)]
     quick: bool,
 
-    /// With `qos`: scale drives down to this many blocks per flash plane [default: 48 to 96, and at least 8 GiB]
+    /// With `qos` or a file of latencies: scale drives down to this many blocks per flash plane [default: 48 to 96, and at least 8 GiB]
     #[arg(long, value_name = "COUNT", value_parser = number::within::<u32>(16..=1_000_000))]
     blocks: Option<u32>,
 
-    /// With `qos`: cache up to this much of conditioned drive states for later runs; 0 for none [default: 2GiB,
+    /// With `qos` or a file of latencies: cache up to this much of conditioned drive states for later runs; 0 for none [default: 2GiB,
     /// in $XDG_CACHE_HOME/assay/states]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     state_cache: Option<Bytes>,
 
-    /// With `qos`: write into this file how well each drive predicts, as `assay drives show` tells it
+    /// With `qos` or a file of latencies: write into this file how well each drive predicts, as `assay drives show` tells it
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 }
@@ -73,15 +76,16 @@ impl Options {
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => {
-                Err(Failure::usage(format!("{option} belongs to `assay replicate qos`; leave it out")))
+                let known = "`assay replicate qos` and files of latencies";
+                Err(Failure::usage(format!("{option} belongs to {known}; leave it out")))
             }
             None => Ok(()),
         }
     }
 
-    /// The command that gives the same figures.
-    fn command(&self, seed: Seed) -> String {
-        let mut words = vec!["assay replicate qos".to_owned()];
+    /// The command that gives the same of `figures`.
+    fn command(&self, figures: &Figures, seed: Seed) -> String {
+        let mut words = vec![format!("assay replicate {}", quoted(&figures.name))];
         words.extend(self.drive.iter().map(|name| format!("--drive {}", quoted(name))));
         words.extend(self.on.iter().map(|name| format!("--on {}", quoted(name))));
         words.extend(self.quick.then(|| "--quick".to_owned()));
@@ -97,9 +101,40 @@ fn quoted(word: &str) -> String {
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
+/// Latencies and rates that are compared.
+pub struct Figures {
+    /// As they were asked for: `qos`, or a path.
+    name: String,
+    qos: Cow<'static, Qos>,
+}
+
+impl Figures {
+    /// Those that come with the program.
+    pub fn builtin() -> Self {
+        Self { name: NAME.to_owned(), qos: Cow::Borrowed(qos::builtin()) }
+    }
+
+    /// Those of a file, asked for by this name.
+    ///
+    /// # Errors
+    /// If it has mistakes.
+    pub fn of(name: &str, source: PlanSource) -> Result<Self, Failure> {
+        match qos::parse(&source.text) {
+            Ok(qos) => Ok(Self { name: name.to_owned(), qos: Cow::Owned(qos) }),
+            Err(mistakes) => Err(Failure::plan(&source.file_name, &source.text, mistakes)),
+        }
+    }
+
+    /// What the report's file is called: `replicate-qos.html`.
+    fn report_name(&self) -> String {
+        let stem = Path::new(&self.name).file_stem().map_or(Cow::Borrowed(NAME), |stem| stem.to_string_lossy());
+        outputs::file_name(&format!("replicate-{stem}.html"))
+    }
+}
+
 /// Simulates the drives, prints what came of it, and writes the report and the record.
-pub fn run(options: &Options, seed: Seed, format: Format, out: Option<&Path>) -> Result<(), Failure> {
-    let figures = qos::builtin();
+pub fn run(options: &Options, asked: &Figures, seed: Seed, format: Format, out: Option<&Path>) -> Result<(), Failure> {
+    let figures = &*asked.qos;
     let drives = drives(options, figures)?;
     let record = options.record.as_deref().map(Record::at).transpose()?;
     let began = Instant::now();
@@ -111,8 +146,8 @@ pub fn run(options: &Options, seed: Seed, format: Format, out: Option<&Path>) ->
         Format::Json => say(&format!("{}\n", report::prediction::json(figures, &done, env!("CARGO_PKG_VERSION"))))?,
         Format::Text => say(&report::prediction::text(figures, &done, width().min(100)))?,
     }
-    deliver(format == Format::Text, out, "replicate-qos.html", || {
-        report::prediction::html(figures, &done, &options.command(seed), env!("CARGO_PKG_VERSION"))
+    deliver(format == Format::Text, out, &asked.report_name(), || {
+        report::prediction::html(figures, &done, &options.command(asked, seed), env!("CARGO_PKG_VERSION"))
     })?;
     record.map_or(Ok(()), |record| record.write(figures, &done))
 }
@@ -131,25 +166,33 @@ fn states(most: Option<Bytes>) -> Option<StateCache> {
 
 /// What each drive of the figures is simulated on; none for those that were not asked for.
 fn drives(options: &Options, figures: &Qos) -> Result<Vec<Option<Result<Preset, String>>>, Failure> {
-    let mut wanted = vec![options.drive.is_empty(); figures.drives.len()];
+    let mut wanted = vec![false; figures.drives.len()];
+    let measured: Vec<usize> = figures.measured().collect();
     for name in &options.drive {
-        let found = figures.drive(name).ok_or_else(|| {
-            let known: Vec<&str> = figures.drives.iter().map(|drive| drive.preset.as_str()).collect();
-            Failure::usage(format!("no figures of a drive `{name}`; {}", suggestion(name, &known)))
-        })?;
+        let found = figures.drive(name).ok_or_else(|| no_figures(figures, name))?;
         wanted[found] = true;
     }
-    let on = match (&options.on, &options.drive[..]) {
-        (None, _) => None,
-        (Some(on), [_]) => Some(target::preset(on.strip_prefix("sim:").unwrap_or(on))?),
-        (Some(_), _) => return Err(Failure::usage("--on takes the place of one drive; name that with --drive")),
+    if options.drive.is_empty() {
+        measured.iter().for_each(|drive| wanted[*drive] = true);
+    }
+    let is_one = options.drive.len() == 1 || options.drive.is_empty() && measured.len() == 1;
+    let on = match &options.on {
+        None => None,
+        Some(on) if is_one => Some(target::preset(on.strip_prefix("sim:").unwrap_or(on))?),
+        Some(_) => return Err(Failure::usage("--on takes the place of one drive; name that with --drive")),
     };
-    let preset = |drive: &QosDrive| match &on {
-        Some(on) => Ok(on.clone()),
-        None => Preset::find(&drive.preset).and_then(|preset| drive.hosted(preset)).map_err(|error| error.to_string()),
-    };
+    let preset = |drive: &QosDrive| on.as_ref().map_or_else(|| drive.simulated(), |on| Ok(on.clone()));
     let drives = figures.drives.iter().zip(wanted);
     Ok(drives.map(|(drive, is_wanted)| is_wanted.then(|| preset(drive))).collect())
+}
+
+/// That there are no figures of a drive, and what is known of it.
+fn no_figures(figures: &Qos, name: &str) -> Failure {
+    let is_meant = |drive: &&QosDrive| drive.id == name || drive.name() == name;
+    Failure::usage(match figures.drives.iter().find(is_meant) {
+        Some(_) => format!("there are no figures of `{name}`, but facts alone; give a file of your own figures of it"),
+        None => format!("no figures of a drive `{name}`; {}", suggestion(name, &figures.names())),
+    })
 }
 
 /// The file that says how well each drive predicts.

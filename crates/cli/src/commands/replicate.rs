@@ -4,10 +4,11 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use block::Seed;
-use lab::replicate::{Review, ReviewError, catalog, replicate};
+use lab::plan::catalog::PlanSource;
+use lab::replicate::{Review, ReviewError, catalog, qos, replicate};
 
 use super::page::deliver;
-use super::prediction;
+use super::prediction::{self, Figures};
 use crate::color;
 use crate::failure::Failure;
 use crate::format::Format;
@@ -21,7 +22,7 @@ use crate::terminal::{say, width};
 #[command(after_help = known())]
 pub struct Arguments {
     /// The reviews to reproduce: names, or files of figures [default: all built-in ones]; `qos` alone for the published
-    /// latencies and rates of single drives
+    /// latencies and rates of single drives, or alone a file of your own latencies and rates
     #[arg(value_name = "REVIEW")]
     reviews: Vec<String>,
 
@@ -45,7 +46,8 @@ pub struct Arguments {
 fn known() -> String {
     let names = catalog::names().join(", ");
     format!(
-        "Reviews: {names}, or the file of a review's figures (docs/calibration.md). In addition: {}.",
+        "Reviews: {names}, or the file of a review's figures. In addition: {}, or a file of your own latencies and rates \
+         (docs/calibration.md).",
         prediction::NAME
     )
 }
@@ -56,11 +58,19 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         if arguments.reviews.len() > 1 {
             return Err(Failure::usage("`qos` is no review; give it alone"));
         }
-        let (seed, out) = (Seed::new(arguments.seed), arguments.out.as_deref());
-        return prediction::run(&arguments.qos, seed, arguments.format, out);
+        return predict(arguments, &Figures::builtin());
     }
+    let reviews = match find(&arguments.reviews)? {
+        Found::Reviews(reviews) => reviews,
+        Found::Latencies(source) if arguments.reviews.len() == 1 => {
+            return predict(arguments, &Figures::of(&arguments.reviews[0], source)?);
+        }
+        Found::Latencies(source) => {
+            let name = source.file_name;
+            return Err(Failure::usage(format!("{name} has latencies and rates, and is no review; give it alone")));
+        }
+    };
     arguments.qos.refuse()?;
-    let reviews = find(&arguments.reviews)?;
     let done = with_bar(|watch| replicate(&reviews, Seed::new(arguments.seed), watch));
     match arguments.format {
         Format::Json => say(&format!("{}\n", report::replication::json(&done, env!("CARGO_PKG_VERSION"))))?,
@@ -85,11 +95,36 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// The reviews that were named, or all that are built in.
-fn find(names: &[String]) -> Result<Vec<Review>, Failure> {
+/// Simulates the drives of latencies and rates.
+fn predict(arguments: &Arguments, figures: &Figures) -> Result<(), Failure> {
+    let (seed, out) = (Seed::new(arguments.seed), arguments.out.as_deref());
+    prediction::run(&arguments.qos, figures, seed, arguments.format, out)
+}
+
+/// What was named.
+enum Found {
+    Reviews(Vec<Review>),
+    /// A file of latencies and rates.
+    Latencies(PlanSource),
+}
+
+/// The reviews that were named, or all that are built in; or the first file of latencies and rates among them.
+fn find(names: &[String]) -> Result<Found, Failure> {
     let all = || catalog::names().into_iter().map(str::to_owned).collect();
     let names = if names.is_empty() { all() } else { names.to_vec() };
-    names.iter().map(|name| catalog::find(name).map_err(Failure::from)).collect()
+    let mut reviews = Vec::new();
+    for name in &names {
+        if !catalog::is_path(name) {
+            reviews.push(catalog::find(name)?);
+            continue;
+        }
+        let source = catalog::figures(name)?;
+        if qos::is_figures(&source.text) {
+            return Ok(Found::Latencies(source));
+        }
+        reviews.push(catalog::of_figures(source)?);
+    }
+    Ok(Found::Reviews(reviews))
 }
 
 impl From<ReviewError> for Failure {

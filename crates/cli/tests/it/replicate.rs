@@ -113,7 +113,8 @@ fn what_the_published_latencies_do_not_take_is_refused() {
     let place = Place::new();
     for (words, said) in [
         (vec!["replicate", "qos", "solid-data"], "give it alone"),
-        (vec!["replicate", "--quick"], "--quick belongs to `assay replicate qos`"),
+        (vec!["replicate", "--quick"], "--quick belongs to `assay replicate qos` and files"),
+        (vec!["replicate", "qos", "--drive", "pe8110-960"], "there are no figures of `pe8110-960`, but facts alone"),
         (vec!["replicate", "qos", "--drive", "pm983-96"], "did you mean `pm983-960`?"),
         (vec!["replicate", "qos", "--on", "x25-m"], "name that with --drive"),
         (vec!["replicate", "qos", "--drive", "pm983-960", "--on", "x26-m"], "there is no simulated drive `x26-m`"),
@@ -122,6 +123,123 @@ fn what_the_published_latencies_do_not_take_is_refused() {
         let told = place.refuses(&words);
         assert!(told.contains(said), "{words:?}: {told}");
     }
+}
+
+/// Figures of one's own: of a built-in drive, of one that is known by its id, and of one that is not.
+const OWN: &str = r#"
+schema_version = 1
+[how]
+"log" = "a log"
+[[drive]]
+id = "mine"
+preset = "x25-m"
+[[drive]]
+id = "samsung-pm983"
+split = "points"
+[[drive]]
+id = "theirs"
+preset = "./theirs.toml"
+[[qos]]
+id = "mine/randread-qd4"
+drive = "mine"
+cond = { rw = "randread", bs = 4096, qd = 4, state = "steady" }
+unit = "us"
+read = "log"
+use = "check"
+points = [{ q = "p50", v = 200 }, { q = "IOPS", v = 20000, unit = "IOPS" }, { q = "fastest", v = 1 }]
+[[qos]]
+id = "samsung-pm983/sheet"
+drive = "samsung-pm983"
+cond = { bs = 4096 }
+unit = "us"
+use = "check"
+points = [{ q = "mean", v = 85 }]
+[[qos]]
+id = "theirs/randread"
+drive = "theirs"
+cond = { rw = "randread", bs = 4096, qd = 1 }
+unit = "us"
+use = "check"
+points = [{ q = "mean", v = 85 }]
+"#;
+
+fn words(told: &str) -> String {
+    told.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn figures_of_ones_own_stand_beside_simulated_ones() {
+    let place = Place::new();
+    std::fs::write(place.path("my own.toml"), OWN).unwrap();
+    let own = ["replicate", "./my own.toml", "--quick", "--drive", "mine", "--on"];
+    let told = place.succeeds(&[&own[..], &[SMALL]].concat());
+    assert!(told.contains("randread-qd4, p50, µs") && words(&told).contains("1 drive, 2 points simulated"), "{told}");
+    assert!(words(&told).contains("Not simulated, `fastest` names no quantity that is simulated"), "{told}");
+    let page = std::fs::read_to_string(place.path("assay-reports/replicate-my-own.html")).unwrap();
+    let command =
+        format!("assay replicate './my own.toml' --drive mine --on '{}' --quick --seed 1", SMALL.replace('&', "&amp;"));
+    assert!(page.contains(&command), "the report says how to repeat it");
+    let json = [&own[..], &[SMALL, "--format", "json", "--seed", "7"]].concat();
+    let document: Value = serde_json::from_str(&place.succeeds(&json)).unwrap();
+    assert_eq!((&document["seed"], &document["points"][2]["standing"]), (&Value::from(7), &Value::from("unmeasured")));
+}
+
+#[test]
+fn a_drive_that_is_not_simulated_says_why_and_its_own_file_takes_its_place() {
+    let place = Place::new();
+    std::fs::write(place.path("own.toml"), OWN).unwrap();
+    std::fs::write(place.path("theirs.toml"), "name = \"read by nobody\"").unwrap();
+    let told = words(&place.succeeds(&["replicate", "own.toml", "--quick", "--drive", "theirs"]));
+    assert!(told.contains("Not simulated: `./theirs.toml` is no built-in preset"), "{told}");
+    assert!(told.contains("`--drive theirs --on ./theirs.toml`"), "what to do instead: {told}");
+    let told = words(&place.succeeds(&["replicate", "own.toml", "--quick", "--drive", "pm983-960"]));
+    assert!(told.contains("sim:pm983-960"), "known by its id: {told}");
+    assert!(told.contains("its conditions have no `rw`; add `rw = \"randread\"`"), "{told}");
+    let drive = place.succeeds(&["drives", "show", SMALL]);
+    let drive = drive.lines().skip_while(|line| !line.starts_with("kind = ")).collect::<Vec<_>>().join("\n");
+    std::fs::write(place.path("theirs.toml"), drive).unwrap();
+    let told = place.succeeds(&["replicate", "own.toml", "--quick", "--drive", "theirs", "--on", "./theirs.toml"]);
+    assert!(told.contains("1 drive, 1 point simulated"), "{told}");
+    assert!(place.refuses(&["replicate", "own.toml", "--on", "x25-m"]).contains("name that with --drive"));
+}
+
+#[test]
+fn what_holds_no_figures_is_refused() {
+    let place = Place::new();
+    let write = |name: &str, text: &[u8]| std::fs::write(place.path(name), text).unwrap();
+    write("own.toml", OWN.as_bytes());
+    write("bytes.toml", b"[[qos]]\n\xff\xfe");
+    write("syntax.toml", b"[[qos]]\nid = \n");
+    write("key.toml", OWN.replace("qd = 4", "qdd = 4").as_bytes());
+    write("value.toml", OWN.replace("v = 200", "v = -200").as_bytes());
+    write("huge.toml", OWN.replace("qd = 4", "qd = 99999999999999999999").as_bytes());
+    write("version.toml", OWN.replace("schema_version = 1", "schema_version = 2").as_bytes());
+    write("nothing.toml", b"qos = []");
+    // Sparse: no disk is filled.
+    std::fs::File::create(place.path("large.toml")).unwrap().set_len(100_000_000).unwrap();
+    std::fs::create_dir(place.path("folder.toml")).unwrap();
+    let fifo = std::process::Command::new("mkfifo").arg(place.path("fifo.toml")).status().unwrap();
+    assert!(fifo.success());
+    for (name, said) in [
+        ("missing.toml", "No such file"),
+        ("bytes.toml", "not UTF-8"),
+        ("large.toml", "more than 1 MiB"),
+        ("folder.toml", "it is a folder"),
+        ("fifo.toml", "the FIFO has no writer"),
+        ("/dev/zero", "it is a character device"),
+        ("syntax.toml", "syntax.toml:2"),
+        ("key.toml", "did you mean `qd`?"),
+        ("value.toml", "-200 is not a valid figure"),
+        ("huge.toml", "99999999999999999999 is out of range"),
+        ("version.toml", "only version 1"),
+        ("nothing.toml", "there are no experiments"),
+    ] {
+        let told = place.refuses(&["replicate", name]);
+        assert!(told.contains(said), "{name}: {told}");
+    }
+    assert!(place.refuses(&["replicate", "own.toml", "solid-data"]).contains("give it alone"));
+    let fit = ["calibrate", "x25-m", "--figures", "own.toml", "--parameters", "nand.read=20us..80us"];
+    assert!(place.refuses(&fit).contains("own.toml is no review"));
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn bash_offers_commands_options_and_names() {
     assert_eq!(offered(&place, "assay review sim:x25-"), ["x25-e-32", "x25-e-64", "x25-m"], "bash keeps `sim:`");
     assert_eq!(offered(&place, "assay review --plan snia-"), ["snia-enterprise", "snia-client"]);
     assert_eq!(offered(&place, "assay run --profile=oltp"), ["oltp"], "bash keeps `--profile=`");
-    assert_eq!(offered(&place, "assay drives show optane"), ["optane-p4800x"]);
+    assert_eq!(offered(&place, "assay drives show optane"), ["optane-p4800x", "optane-p4800x-750"]);
     assert!(offered(&place, "assay ").contains(&"doctor".to_owned()));
 }
 

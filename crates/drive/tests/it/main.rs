@@ -24,6 +24,7 @@ mod read_ahead;
 mod rig;
 mod saved;
 mod servers;
+mod siblings;
 mod specimen;
 mod support;
 mod wear;

@@ -10,7 +10,7 @@ use block::{Bytes, Op};
 
 use crate::modern::{in_order, near, preset, scattered, settle};
 
-fn flash(preset: &Preset) -> FlashSpec {
+pub fn flash(preset: &Preset) -> FlashSpec {
     match preset.spec {
         Spec::Flash(spec) => spec,
         ref other => panic!("{} is {other:?}", preset.name),
@@ -189,35 +189,4 @@ fn a_sibling_with_more_spare_sustains_about_what_its_maker_promises() {
     scattered(&mut drive, Op::Write, all, 64, pages * 3 / 2);
     let iops = scattered(&mut drive, Op::Write, all, 64, pages / 4) * f64::from(times);
     near("7450-max-800, sustained random writes a second", iops, 145_000.0, 0.20);
-}
-
-#[test]
-fn siblings_differ_in_dies_capacity_and_what_their_makers_promise() {
-    for (name, sibling, dies) in [
-        ("p4500-1tb", "p4500-2tb", 2.0),
-        ("s3700-400", "s3700-200", 0.5),
-        ("s3700-400", "s3700-800", 2.0),
-        ("pm983-960", "pm983-1920", 2.0),
-        ("pm9a3-960", "pm9a3-1920", 2.0),
-        ("pm9a3-960", "pm9a3-3840", 4.0),
-        ("p5520-1920", "p5520-3840", 2.0),
-        ("7450-pro-960", "7450-pro-1920", 2.0),
-        ("sn640-960", "sn640-1920", 2.0),
-        ("p3700-800", "p3700-1600", 2.0),
-        ("s4500-480", "s4500-960", 2.0),
-        ("s4610-480", "s4610-960", 2.0),
-    ] {
-        let [(one, spec), (other, its)] = [name, sibling].map(|name| (preset(name), flash(&preset(name))));
-        let ratio = |one: u64, other: u64| other as f64 / one as f64;
-        assert!((ratio(spec.capacity.get(), its.capacity.get()) / dies - 1.0).abs() < 0.001, "{sibling}");
-        assert_eq!(ratio(spec.geometry.dies().into(), its.geometry.dies().into()), dies, "{sibling}");
-        let as_one = FlashSpec { capacity: spec.capacity, geometry: spec.geometry, ..its };
-        let as_one =
-            FlashSpec { command: spec.command, retire: spec.retire, retire_write: spec.retire_write, ..as_one };
-        assert_eq!(as_one, spec, "{sibling} is {name} in all else");
-        assert!(
-            other.rated != one.rated && other.rated.fitted.is_empty(),
-            "{sibling} has ratings of its own, unfitted"
-        );
-    }
 }

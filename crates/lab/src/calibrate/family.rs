@@ -107,11 +107,8 @@ impl FamilyBench {
         for name in &request.drives {
             let base = DriveName::read(name)?.base;
             let Some(place) = qos.drive(base) else {
-                let known: Vec<&str> = qos.drives.iter().map(|drive| drive.preset.as_str()).collect();
-                return Err(CalibrateError::NoFigures {
-                    drive: base.to_owned(),
-                    help: block::suggestion(base, &known),
-                });
+                let help = block::suggestion(base, &qos.names());
+                return Err(CalibrateError::NoFigures { drive: base.to_owned(), help });
             };
             drives[place] = Some(name.clone());
         }

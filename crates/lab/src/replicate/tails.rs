@@ -112,7 +112,9 @@ fn of_drive(request: &QosRequest, drive: usize, preset: &Preset, watch: &dyn Wat
         for level in alike.chunk_by(|one, other| one.2.overwrites == other.2.overwrites) {
             let (place, _, first) = level[0];
             watch.step(&format!("{}: {}", preset.name, qos.groups[place].id));
-            if let Some(percent) = first.overwrites {
+            // Flash that was never written is not read.
+            let filled_once = scaled.spare().map(|_| 0);
+            if let Some(percent) = first.overwrites.or(filled_once) {
                 let began =
                     state.fill(&mut filled, seed).and_then(|()| state.overwrite(percent, &first.distribution, seed));
                 began.map_err(|error| format!("the state cannot be reached: {error}"))?;

@@ -1,6 +1,7 @@
 //! Where reviews come from: those that are built in, and files.
 
 use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use block::{nearest, suggestion};
@@ -8,6 +9,7 @@ use host::Within;
 use thiserror::Error;
 
 use super::published::{Published, parse};
+use super::qos;
 use crate::catalog::{CatalogError, PlanSource, read_file, read_within};
 use crate::{Diagnostic, Method, MethodPart, parse_method};
 
@@ -48,6 +50,28 @@ pub enum ReviewError {
     /// A file cannot be read as text.
     #[error(transparent)]
     Source(#[from] CatalogError),
+    /// The file of figures cannot be read.
+    #[error("cannot read the figures in {}: {error}", path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
+    /// It is no text of figures at all.
+    #[error("{} holds no figures: {found}; a file of figures is UTF-8 text of at most 1 MiB", path.display())]
+    NotText {
+        path: PathBuf,
+        /// What it holds.
+        found: &'static str,
+    },
+    /// The figures are of single drives, not of a review.
+    #[error(
+        "{file_name} is no review: it has latencies and rates (`[[qos]]`), which `assay replicate {file_name}` compares"
+    )]
+    Latencies {
+        /// The figures' file.
+        file_name: String,
+    },
     /// A file has mistakes.
     #[error("{} has {} mistakes", file.file_name, mistakes.len())]
     Mistakes {
@@ -140,6 +164,24 @@ pub fn names() -> Vec<&'static str> {
     BUILTIN.iter().map(|(name, ..)| *name).collect()
 }
 
+/// Whether a user means a file by this, and nothing built in.
+pub fn is_path(name_or_path: &str) -> bool {
+    let is_builtin = BUILTIN.iter().any(|(name, ..)| *name == name_or_path);
+    !is_builtin && (name_or_path.ends_with(".toml") || name_or_path.contains('/'))
+}
+
+/// The text of a file of figures: those of a review, or latencies and rates.
+///
+/// # Errors
+/// If it cannot be read, or is no text of bearable length.
+pub fn figures(path: &str) -> Result<PlanSource, ReviewError> {
+    read_file(PathBuf::from(path)).map_err(|error| match error {
+        CatalogError::Unreadable { path, error } => ReviewError::Unreadable { path, error },
+        CatalogError::NotText { path, found } => ReviewError::NotText { path, found },
+        error => ReviewError::Source(error),
+    })
+}
+
 /// The review that a user names: built in, or the file of its figures.
 ///
 /// # Errors
@@ -150,17 +192,27 @@ pub fn find(name_or_path: &str) -> Result<Review, ReviewError> {
             |folder: &str, text: &str| PlanSource { file_name: format!("{folder}/{name}.toml"), text: text.to_owned() };
         return Review::new(source("published", figures), source("plans/replicate", method));
     }
-    if !(name_or_path.ends_with(".toml") || name_or_path.contains('/')) {
+    if !is_path(name_or_path) {
         return Err(ReviewError::Unknown { name: name_or_path.to_owned() });
     }
-    let figures = read_file(PathBuf::from(name_or_path))?;
+    of_figures(figures(name_or_path)?)
+}
+
+/// The review whose figures a file has.
+///
+/// # Errors
+/// Says what is missing or wrong.
+pub fn of_figures(figures: PlanSource) -> Result<Review, ReviewError> {
+    if qos::is_figures(&figures.text) {
+        return Err(ReviewError::Latencies { file_name: figures.file_name });
+    }
     let published = match parse(&figures.text) {
         Ok(published) => published,
         Err(mistakes) => return Err(ReviewError::Mistakes { file: figures, mistakes }),
     };
     let method = match &published.method {
         Some(method) => {
-            let within = Within::folder_of(Path::new(name_or_path));
+            let within = Within::folder_of(Path::new(&figures.file_name));
             read_within(within.path(Path::new(method)), &within)?
         }
         None => return Err(ReviewError::NoMethod { file_name: figures.file_name }),

@@ -121,7 +121,7 @@ fn cells(bar: &Bar) -> [String; 5] {
 
 /// `load-10k, read p50: pm9a3-960 above sn640-960`.
 fn ordering(qos: &Qos, ordering: &Ordering) -> String {
-    let preset = |group: usize| &qos.drives[qos.groups[group].drive].preset;
+    let preset = |group: usize| qos.drives[qos.groups[group].drive].name();
     let (group, at) = ordering.larger;
     let row = &qos.groups[group];
     let name = row.id.split_once('/').map_or(row.id.as_str(), |(_, rest)| rest);

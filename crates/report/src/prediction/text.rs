@@ -83,7 +83,8 @@ fn by_drive(qos: &Qos, run: &QosRun) -> Vec<String> {
     lines.push(rule(WIDTH_LEAST));
     for (drive, _, target) in asked(qos, run) {
         let Ok(target) = target else {
-            lines.push(row(&qos.drives[drive].preset, "", ["not simulated", "", "", ""]));
+            let name: String = qos.drives[drive].name().chars().take(17).collect();
+            lines.push(row(&name, "", ["not simulated", "", "", ""]));
             continue;
         };
         for usage in [Use::Fit, Use::Check] {

@@ -3,11 +3,10 @@
 use std::ops::Range;
 
 use block::{Bytes, Nanos};
-use serde::Deserialize;
-use serde_spanned::Spanned;
 use workload::{Arrival, ArrivalProcess, Distribution, Pattern, Stop, Workload};
 
 use super::quantity::Quantity;
+use super::stated::{BACKGROUND_WORKERS, Condition, IN_FLIGHT_MAX, PROBE_IOPS, Reading, wrong};
 use crate::Diagnostic;
 
 /// So many requests must lie beyond a percentile of ours for it to count.
@@ -15,11 +14,9 @@ pub const REQUESTS_BEYOND: f64 = 50.0;
 /// So many must lie beyond a published one.
 const PUBLISHED_BEYOND: f64 = 20.0;
 
-/// The probe's rate, and the queue of each worker, where a load is offered.
-const PROBE_IOPS: u32 = 10_000;
+/// The queue of each worker where a load is offered.
 const PROBE_DEPTH: u32 = 64;
-/// The other workers, and the share of reads among their requests.
-const BACKGROUND_WORKERS: u32 = 6;
+/// The share of reads among the requests of the workers beside the probe.
 const BACKGROUND_READS: u8 = 1;
 /// How long an offered load lasts: 500,000 reads of the probe are due in 100 s.
 const LOAD_TIME: Nanos = Nanos::from_secs(120);
@@ -66,10 +63,13 @@ impl Measure {
             window_max = window_max.max(quantity.window().unwrap_or_default());
         }
         let requests = 2.0 * REQUESTS_BEYOND / (1.0 - percent_max / 100.0);
-        let wanted = rate.map_or(TIME_DEFAULT, |rate| Nanos::from_millis((1e3 * requests / rate) as u64));
+        let millis_max = TIME_MAX.as_secs_f64() * 1e3;
+        let millis = |rate: f64| (1e3 * requests / rate).min(millis_max) as u64;
+        let wanted = rate.map_or(TIME_DEFAULT, |rate| Nanos::from_millis(millis(rate)));
         let least = window_max.times(WINDOWS).max(Nanos::from_secs(1));
         let wanted = wanted.clamp(least, TIME_MAX.max(least));
-        let time = self.source_time.filter(|_| window_max > Nanos::ZERO).unwrap_or(wanted);
+        let source_time = self.source_time.map(|time| time.min(TIME_MAX));
+        let time = source_time.filter(|_| window_max > Nanos::ZERO).unwrap_or(wanted);
         self.runs = wanted.as_nanos().div_ceil(time.as_nanos()) as u32;
         for (_, workload) in &mut self.jobs {
             workload.stop = Stop::after(time);
@@ -77,153 +77,66 @@ impl Measure {
     }
 }
 
-/// How the numbers of some sources were made, as the file has it.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ReadingFile {
-    pub(super) id: String,
-    #[expect(dead_code, reason = "for readers of the file, who must find it with every reading")]
-    text: String,
-    #[serde(default)]
-    pub(super) promise: bool,
-    pub(super) contents: Option<String>,
-    /// What the load generator takes for a request outside of the latency that it prints.
-    #[serde(default)]
-    outside_ns: u32,
-    /// Run before the measurement and not counted.
-    ramp_s: Option<u32>,
+/// What a point has of its own in place of its group's conditions.
+#[derive(Default)]
+pub(super) struct OwnCondition<'f> {
+    pub(super) rw: Option<&'f str>,
+    pub(super) bs: Option<Bytes>,
+    pub(super) depth: Option<u32>,
 }
 
-/// The conditions as the file has them.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ConditionFile {
-    rw: Option<String>,
-    bs: Option<u64>,
-    qd: Option<u32>,
-    workers: Option<u32>,
-    overwrites: Option<f64>,
-    distribution: Option<String>,
-    offered_total_iops: Option<u32>,
-    rate_iops: Option<u32>,
-    #[serde(default)]
-    saturated: bool,
-    specimen: Option<u32>,
-    pub(super) runtime_s: Option<u32>,
-    pub(super) ios: Option<u64>,
-    state: Option<String>,
-    ramp_s: Option<u32>,
-    // For readers of the file.
-    #[serde(rename = "pattern")]
-    _pattern: Option<String>,
-    #[serde(rename = "engine")]
-    _engine: Option<String>,
-    #[serde(rename = "os")]
-    _os: Option<String>,
-    #[serde(rename = "note")]
-    _note: Option<String>,
-    #[serde(rename = "load")]
-    _load: Option<String>,
-    #[serde(rename = "qos")]
-    _qos: Option<String>,
-    #[serde(rename = "consistency")]
-    _consistency: Option<String>,
-    #[serde(rename = "capacities")]
-    _capacities: Option<String>,
+/// Why a point has no workload.
+pub(super) enum Unmeasurable {
+    /// The file has to be corrected.
+    Mistake(Diagnostic),
+    /// It is not simulated, for this reason.
+    Reason(String),
 }
 
-/// The conditions of a group, checked.
-pub(super) struct Condition {
-    file: ConditionFile,
-    overwrites: Option<u32>,
-    distribution: Distribution,
-}
-
-fn wrong(span: Range<usize>, message: impl Into<String>, help: &str) -> Diagnostic {
-    Diagnostic::new("qos::condition", span, message).label("in these conditions").help(help)
-}
-
-impl ConditionFile {
-    pub(super) fn read(&self, span: Range<usize>) -> Result<Condition, Diagnostic> {
-        let refuse = |message: String, help: &str| Err(wrong(span.clone(), message, help));
-        let overwrites = match self.overwrites {
-            Some(times) if !(0.0..=100.0).contains(&times) => {
-                return refuse(format!("{times} overwrites are out of range"), "give 0 to 100 capacities");
-            }
-            times => times.map(|times| (times * 100.0).round() as u32),
-        };
-        if self.runtime_s == Some(0) {
-            return refuse("`runtime_s` is 0".to_owned(), "give the seconds that the source measured, or leave it out");
-        }
-        let distribution = match &self.distribution {
-            Some(text) => match text.parse() {
-                Ok(distribution) => distribution,
-                Err(error) => return refuse(format!("distribution `{text}`: {error}"), "write `zipf:0.8`"),
-            },
-            None => Distribution::Uniform,
-        };
-        if let Some(offered) = self.offered_total_iops.filter(|offered| *offered < PROBE_IOPS + BACKGROUND_WORKERS) {
-            let message = format!("an offered load of {offered} requests a second is less than the probe's own");
-            return refuse(message, "give more than 10,000");
-        }
-        Ok(Condition { file: self.clone(), overwrites, distribution })
+impl From<Diagnostic> for Unmeasurable {
+    fn from(mistake: Diagnostic) -> Self {
+        Self::Mistake(mistake)
     }
 }
 
+/// What the conditions do not say.
+fn lacking(name: &str, example: &str) -> Unmeasurable {
+    Unmeasurable::Reason(format!("its conditions have no `{name}`; add `{name} = {example}`"))
+}
+
 impl Condition {
-    /// The workload of the quantity `name`, whose point may have its own pattern and depth. What the load generator takes
+    /// The workload of the quantity `name`, whose point may have its own pattern, size and depth. What the load generator takes
     /// outside of a request's latency comes between two of a worker that has one at a time; of deeper queues it is not
     /// simulated.
     pub(super) fn measure(
         &self,
         name: &str,
-        rw: Option<&Spanned<String>>,
-        depth: Option<u32>,
-        reading: &ReadingFile,
-        span: Range<usize>,
-    ) -> Result<Measure, Diagnostic> {
-        let refuse = |message: String, help: &str| wrong(span.clone(), message, help);
-        let file = &self.file;
-        let rw = rw.map(|rw| rw.get_ref()).or(file.rw.as_ref());
-        let rw = rw.ok_or_else(|| refuse("they have no `rw`".to_owned(), "add `rw = \"randread\"`"))?;
-        let pattern: Pattern = rw.parse().map_err(|()| {
-            let known: Vec<&str> = Pattern::ALL.iter().map(|(name, _)| *name).collect();
-            refuse(format!("`{rw}` is not a pattern"), &block::suggestion(rw, &known))
-        })?;
-        let bs = file.bs.ok_or_else(|| refuse("they have no `bs`".to_owned(), "add `bs = 4096`, in bytes"))?;
-        if bs == 0 || !Bytes::new(bs).is_multiple_of(block::SECTOR) {
-            return Err(refuse(format!("requests of {bs} B are not whole sectors"), "give a multiple of 512"));
+        own: &OwnCondition,
+        reading: &Reading,
+        span: &Range<usize>,
+    ) -> Result<Measure, Unmeasurable> {
+        if let Some(why) = &self.lacks {
+            return Err(Unmeasurable::Reason(why.clone()));
         }
+        let pattern = match own.rw.or(self.rw.as_deref()) {
+            _ if self.offered.is_some() => Pattern::RandRw,
+            Some(rw) => pattern(rw, span)?,
+            None => return Err(lacking("rw", "\"randread\"")),
+        };
+        let block = own.bs.or(self.bs).ok_or_else(|| lacking("bs", "4096"))?;
         let is_fresh = name.starts_with("fresh");
-        let stated = file.ramp_s.or(reading.ramp_s).map(|seconds| Nanos::from_secs(u64::from(seconds)));
-        let ramp = stated.unwrap_or(RAMP);
-        let base =
-            Workload { pattern, block: Bytes::new(bs), ramp, stop: Stop::after(LOAD_TIME), ..Workload::default() };
-        let jobs = match file.offered_total_iops {
+        let ramp = self.ramp.or(reading.ramp).unwrap_or(RAMP);
+        let base = Workload { pattern, block, ramp, stop: Stop::after(LOAD_TIME), ..Workload::default() };
+        let jobs = match self.offered {
             Some(offered) => load(&base, offered),
-            None => {
-                let depth = depth.or(file.qd);
-                let depth = depth.ok_or_else(|| refuse("they have no `qd`".to_owned(), "add `qd = 1`"))?;
-                let workers = file.workers.unwrap_or(1);
-                for (key, count) in [("qd", depth), ("workers", workers)] {
-                    if !(1..=65_536).contains(&count) {
-                        return Err(refuse(format!("`{key}` is {count}"), "give 1 to 65,536"));
-                    }
-                }
-                let rate = file.rate_iops.unwrap_or(0);
-                let outside = if depth == 1 && rate == 0 { reading.outside_ns } else { 0 };
-                let think = Nanos::from_nanos(u64::from(outside));
-                let arrival = Arrival { rate, think, ..Arrival::default() };
-                let distribution = self.distribution.clone();
-                vec![("", Workload { queue_depth: depth, workers, arrival, distribution, ..base })]
-            }
+            None => vec![("", self.closed(base, own, reading, span)?)],
         };
         let mut measure = Measure {
             overwrites: self.overwrites,
             distribution: self.distribution.clone(),
             jobs,
             shrinks: is_fresh,
-            source_time: file.runtime_s.map(|seconds| Nanos::from_secs(u64::from(seconds))),
+            source_time: self.runtime,
             runs: 1,
         };
         if is_fresh {
@@ -235,18 +148,45 @@ impl Condition {
         Ok(measure)
     }
 
+    /// So many requests of each worker at all times, or at a rate.
+    fn closed(
+        &self,
+        base: Workload,
+        own: &OwnCondition,
+        reading: &Reading,
+        span: &Range<usize>,
+    ) -> Result<Workload, Unmeasurable> {
+        let depth = own.depth.or(self.depth).ok_or_else(|| lacking("qd", "1"))?;
+        let workers = self.workers.unwrap_or(1);
+        if u64::from(depth) * u64::from(workers) > IN_FLIGHT_MAX {
+            let message = format!("{workers} workers with {depth} requests each are too many");
+            return Err(wrong(span.clone(), message, "at most 65536 requests can be in flight").into());
+        }
+        let rate = self.rate.unwrap_or(0);
+        let think = if depth == 1 && rate == 0 { reading.outside } else { Nanos::ZERO };
+        let arrival = Arrival { rate, think, ..Arrival::default() };
+        let read_percent = self.read_percent.unwrap_or(base.read_percent);
+        let distribution = self.distribution.clone();
+        Ok(Workload { queue_depth: depth, workers, arrival, distribution, read_percent, ..base })
+    }
+
+    /// How many requests the published numbers rest on, where that is known: counted, or the `rate` times the time.
+    pub(super) fn requests(&self, rate: Option<f64>) -> Option<f64> {
+        self.ios.map(|ios| ios as f64).or_else(|| Some(rate? * self.runtime?.as_secs_f64()))
+    }
+
     /// Why a quantity counts in no bar; none where it does.
     pub(super) fn apart(&self, quantity: Quantity, contents: Option<&str>, requests: Option<f64>) -> Option<String> {
-        if self.file.saturated {
+        if self.is_saturated {
             return Some("saturated: the drive does not keep up".to_owned());
         }
         if let Some(contents) = contents {
             return Some(format!("prior contents unknown: {contents}"));
         }
-        if self.file.state.as_deref() == Some("not stated") {
+        if self.is_state_unknown {
             return Some("prior contents unknown: not stated".to_owned());
         }
-        if self.file.offered_total_iops.is_some() && matches!(quantity, Quantity::Rate(_)) {
+        if self.offered.is_some() && matches!(quantity, Quantity::Rate(_)) {
             return Some("the offered rate: shows only that the drive keeps up".to_owned());
         }
         let Quantity::Percentile(_, percent) = quantity else { return None };
@@ -257,20 +197,33 @@ impl Condition {
     /// The conditions in words that are the same for two drives under the same conditions; none for a second specimen,
     /// which would count twice.
     pub(super) fn shared(&self, reading: &str) -> Option<String> {
-        let file = &self.file;
         let word = |value: Option<u32>| value.map(|value| value.to_string()).unwrap_or_default();
-        (file.specimen.unwrap_or(1) == 1).then(|| {
+        (self.specimen == 1).then(|| {
             format!(
-                "{reading} {} {} qd{} j{} {} {} {}",
-                file.rw.as_deref().unwrap_or_default(),
-                file.bs.unwrap_or_default(),
-                word(file.qd),
-                word(file.workers),
-                word(file.offered_total_iops),
-                word(file.rate_iops),
-                file.distribution.as_deref().unwrap_or_default(),
+                "{reading} {} {} qd{} j{} {} {} {} {:?}",
+                self.rw.as_deref().unwrap_or_default(),
+                self.bs.unwrap_or_default().get(),
+                word(self.depth),
+                word(self.workers),
+                word(self.offered),
+                word(self.rate),
+                self.stated_distribution,
+                self.read_percent,
             )
         })
+    }
+}
+
+/// The pattern that `rw` names. Words of a source, which name none, are no mistake.
+fn pattern(rw: &str, span: &Range<usize>) -> Result<Pattern, Unmeasurable> {
+    let known: Vec<&str> = Pattern::ALL.iter().map(|(name, _)| *name).collect();
+    let help = || block::suggestion(rw, &known);
+    match rw.parse() {
+        Ok(pattern) => Ok(pattern),
+        Err(()) if rw.contains(' ') => {
+            Err(Unmeasurable::Reason(format!("`{rw}` is not a pattern; give `rw` as one of {}", known.join(", "))))
+        }
+        Err(()) => Err(wrong(span.clone(), format!("`{rw}` is not a pattern"), &help()).into()),
     }
 }
 

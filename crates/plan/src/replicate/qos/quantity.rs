@@ -7,6 +7,9 @@ use stats::Histogram;
 /// The length of the windows in which requests are counted; others are multiples of it.
 pub const WINDOW: Nanos = Nanos::from_millis(500);
 
+/// Longer windows would take more of them than a run has time for.
+const WINDOW_MAX: Nanos = Nanos::from_secs(50);
+
 /// What a published number is of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Quantity {
@@ -132,6 +135,13 @@ impl Quantity {
         Some((quantity, sense))
     }
 
+    /// The queue depth that a name of the file has: 1 of `read p99.9 QD1, at most`.
+    pub fn depth(name: &str) -> Option<u32> {
+        let (_, rest) = name.split_once(" QD")?;
+        let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+        rest[..end].parse().ok().filter(|depth| *depth > 0)
+    }
+
     /// Which bar it counts towards.
     pub fn kind(self) -> Kind {
         match self {
@@ -203,6 +213,9 @@ impl Quantity {
 fn windowed_quantity(name: &str) -> Option<Quantity> {
     let (what, window) = name.strip_suffix(')')?.split_once(" (")?;
     let seconds: f64 = window.trim_end_matches(" samples").strip_suffix(" s")?.parse().ok()?;
+    if !(0.0..=WINDOW_MAX.as_secs_f64()).contains(&seconds) {
+        return None;
+    }
     let window = Nanos::from_millis((seconds * 1e3) as u64);
     let is_whole = window >= WINDOW && window.as_nanos().is_multiple_of(WINDOW.as_nanos());
     match what {
@@ -283,7 +296,14 @@ mod tests {
         ] {
             assert_eq!(Quantity::parse(name), Some((quantity, sense)), "{name}");
         }
-        for name in ["median", "p100", "pfew", "min IOPS (0.3 s)", "min IOPS", "read", "mean latency"] {
+        assert_eq!(Quantity::depth("read p99.9 QD16, at most"), Some(16));
+        for name in ["read latency (400 GB), QD not in excerpt", "p50", "p50 QD0", "p50 QD99999999999"] {
+            assert_eq!(Quantity::depth(name), None, "{name}");
+        }
+        for name in ["median", "p100", "pnan", "pfew", "min IOPS (inf s)", "min IOPS (nan s)", "min IOPS (1e18 s)"] {
+            assert_eq!(Quantity::parse(name), None, "{name}");
+        }
+        for name in ["min IOPS (0.3 s)", "min IOPS", "read", "mean latency"] {
             assert_eq!(Quantity::parse(name), None, "{name}");
         }
     }

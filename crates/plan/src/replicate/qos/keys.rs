@@ -1,0 +1,92 @@
+//! Keys of a file of figures that are misspelt.
+//!
+//! Others than those that are known may stand in such a file: what a source says beside, for readers. One that is nearly a
+//! known one is a mistake, for what it says would be missing.
+
+use block::nearest;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::{Diagnostic, Mistakes};
+
+const TOP: &[&str] = &["schema_version", "how", "reading", "source", "drive", "qos", "nand", "population"];
+const READING: &[&str] = &["id", "text", "promise", "contents", "outside_ns", "ramp_s"];
+const SOURCE: &[&str] = &["id", "title", "host"];
+const DRIVE: &[&str] =
+    &["id", "preset", "host", "model", "split", "interface", "nand", "rated", "arch", "seen", "note", "source"];
+const GROUP: &[&str] = &["id", "drive", "source", "cond", "unit", "grade", "read", "seen", "use", "points", "note"];
+const CONDITION: &[&str] = &[
+    "rw",
+    "bs",
+    "qd",
+    "workers",
+    "rwmixread",
+    "overwrites",
+    "distribution",
+    "offered_total_iops",
+    "rate_iops",
+    "saturated",
+    "specimen",
+    "runtime_s",
+    "ios",
+    "state",
+    "ramp_s",
+    "pattern",
+    "engine",
+    "os",
+    "note",
+    "load",
+    "qos",
+    "consistency",
+    "capacities",
+];
+const POINT: &[&str] = &["q", "v", "lo", "hi", "unit", "use", "rw", "bs", "qd", "unmeasured", "note"];
+
+/// A shorter key is near to too many others.
+const SHORTEST: usize = 3;
+
+/// That no key of `text` is nearly a known one, and that the file is of a version that is known. A text that is no TOML has
+/// no keys.
+pub(super) fn check(text: &str, mistakes: &mut Mistakes) {
+    let Ok(document) = DeTable::parse(text) else { return };
+    let document = document.get_ref();
+    tables(document, None, TOP, mistakes);
+    for (name, known) in [("reading", READING), ("source", SOURCE), ("drive", DRIVE), ("qos", GROUP)] {
+        for table in listed(document, name) {
+            tables(table, Some(name), known, mistakes);
+        }
+    }
+    for group in listed(document, "qos") {
+        if let Some(DeValue::Table(condition)) = group.get("cond").map(Spanned::get_ref) {
+            tables(condition, Some("cond"), CONDITION, mistakes);
+        }
+        for point in listed(group, "points") {
+            tables(point, Some("points"), POINT, mistakes);
+        }
+    }
+    version(document, mistakes);
+}
+
+/// The tables of an array.
+fn listed<'d, 'i>(table: &'d DeTable<'i>, name: &str) -> Vec<&'d DeTable<'i>> {
+    let Some(DeValue::Array(array)) = table.get(name).map(Spanned::get_ref) else { return Vec::new() };
+    array.iter().filter_map(|value| value.get_ref().as_table()).collect()
+}
+
+fn tables(table: &DeTable, what: Option<&str>, known: &[&str], mistakes: &mut Mistakes) {
+    for key in table.keys().filter(|key| key.get_ref().len() >= SHORTEST && !known.contains(&key.get_ref().as_ref())) {
+        let Some(near) = nearest(key.get_ref(), known) else { continue };
+        let place = what.map(|what| format!(" of `{what}`")).unwrap_or_default();
+        let message = format!("`{}` is no key{place}", key.get_ref());
+        mistakes.push(Diagnostic::new("qos::key", key.span(), message).help(format!("did you mean `{near}`?")));
+    }
+}
+
+fn version(document: &DeTable, mistakes: &mut Mistakes) {
+    let Some(version) = document.get("schema_version") else { return };
+    if version.get_ref().as_integer().and_then(|version| version.as_str().parse().ok()) != Some(1) {
+        let message = "only version 1 of the format is known";
+        let help = "write `schema_version = 1`, or leave it out, if the file is of that";
+        mistakes.push(Diagnostic::new("qos::version", version.span(), message).help(help));
+    }
+}

@@ -1,0 +1,136 @@
+//! Files of a user's own figures: what they may leave out, and what is done with what is not known.
+
+use super::file::{builtin, is_figures, parse};
+use super::{Measure, Quantity, Sense};
+
+/// Figures of one drive.
+pub(super) const HEAD: &str = r#"
+[[reading]]
+id = "log"
+text = "a log"
+[[reading]]
+id = "sheet"
+text = "a promise"
+promise = true
+[[source]]
+id = "s"
+title = "S"
+host = "h"
+[[drive]]
+id = "d"
+preset = "x25-m"
+model = "D"
+[[qos]]
+id = "d/a"
+drive = "d"
+source = "s"
+cond = { rw = "randread", bs = 4096, qd = 4, workers = 2, overwrites = 0, ios = 100000 }
+unit = "us"
+grade = "A"
+read = "log"
+seen = "page 1"
+use = "fit"
+points = [
+  { q = "p50", v = 64, lo = 60, hi = 70 },
+  { q = "p99.9", v = 90 },
+  { q = "p99.99", v = 99, use = "check" },
+  { q = "IOPS", v = 9000, unit = "IOPS" },
+]
+"#;
+
+#[test]
+fn what_is_not_said_is_the_reason_for_which_a_point_is_not_simulated() {
+    for (from, to, words) in [
+        ("q = \"p50\"", "q = \"middle\"", "`middle` names no quantity"),
+        ("rw = \"randread\", ", "", "no `rw`; add `rw = \"randread\"`"),
+        ("rw = \"randread\"", "rw = \"some reads\"", "`some reads` is not a pattern"),
+        ("bs = 4096, ", "", "no `bs`; add `bs = 4096`"),
+        ("qd = 4, ", "", "no `qd`; add `qd = 1`"),
+        ("qd = 4", "qd = \"not read\"", "no `qd`"),
+        ("qd = 4", "qd = 4, think_us = 20", "the condition `think_us` is not known"),
+        ("qd = 4", "qd = 4, pattern = \"hot spots\"", "the pattern `hot spots` is not known"),
+        ("v = 64", "v = 64, threads = 9", "`threads` of its point is not known"),
+    ] {
+        assert!(HEAD.contains(from), "{from}");
+        let qos = parse(&HEAD.replacen(from, to, 1)).unwrap_or_else(|mistakes| panic!("{to}: {mistakes:?}"));
+        let why = qos.groups[0].points[0].measure.as_ref().expect_err(to);
+        assert!(why.contains(words), "{to}: {why}");
+    }
+}
+
+#[test]
+fn a_file_of_ones_own_needs_no_more_than_drives_and_figures() {
+    let qos = parse(
+        "schema_version = 1\n[how]\n\"datasheet\" = \"promises\"\n\"log\" = \"a log\"\n[[drive]]\nid = \"micron-7450pro-960\"\n\
+         split = \"points\"\nyear = 2022\n[[drive]]\nid = \"unknown\"\narch = { channels = 8 }\n[[qos]]\nid = \"a\"\n\
+         drive = \"micron-7450pro-960\"\nread = \"datasheet\"\nunit = \"us\"\nuse = \"check\"\nfirmware = \"1\"\n\
+         cond = { bs = 4096, rw = \"randread\", state = \"steady, or so\", pattern = \"zipf 0.8 shuffled\", rwmixread = 70, \
+         firmware = \"1\" }\npoints = [{ q = \"read p99 QD8\", v = 9 }, { q = \"p50\", qd = 2, bs = 8192, v = 9 }]\n\
+         [[population]]\nid = \"field\"\n",
+    )
+    .unwrap();
+    let [known, unknown] = &qos.drives[..] else { panic!("two drives") };
+    assert_eq!(
+        (known.preset.as_deref(), known.host.as_deref(), known.name()),
+        (Some("7450-pro-960"), Some("nvme-host-busy"), "7450-pro-960")
+    );
+    assert_eq!((unknown.preset.as_deref(), unknown.name(), unknown.model.as_str()), (None, "unknown", "unknown"));
+    assert_eq!((qos.names(), qos.drive("unknown"), qos.drive("7450-pro-960")), (vec!["7450-pro-960"], None, Some(0)));
+    let [first, second] = &qos.groups[0].measures[..] else { panic!("two workloads") };
+    assert_eq!((first.overwrites, first.distribution.to_string()), (Some(300), "zipf:0.8".to_owned()));
+    let of = |measure: &Measure| {
+        let workload = &measure.jobs[0].1;
+        (workload.queue_depth, workload.block.get(), workload.read_percent)
+    };
+    assert_eq!((of(first), of(second)), ((8, 4096, 70), (2, 8192, 70)));
+    assert_eq!(qos.groups[0].points[0].sense, Sense::AtMost, "as the built-in reading of the same id is");
+}
+
+#[test]
+fn lengths_of_runs_are_bounded_whatever_is_asked() {
+    let window = "v = 1, unit = \"IOPS\", q = \"min IOPS (50 s)\"";
+    for (from, to) in [
+        ("q = \"p99.99\"", "q = \"p99.9999999999\""),
+        ("v = 9000", "v = 1e-9"),
+        ("v = 9000", "v = 1e300"),
+        ("qd = 4", "qd = 4, runtime_s = 604800"),
+    ] {
+        for points in [HEAD.to_owned(), HEAD.replacen("points = [", &format!("points = [{{ {window} }}, "), 1)] {
+            let qos = parse(&points.replacen(from, to, 1)).unwrap_or_else(|mistakes| panic!("{to}: {mistakes:?}"));
+            let measure = &qos.groups[0].measures[0];
+            let time = measure.jobs[0].1.stop.time.unwrap();
+            assert!(time <= block::Nanos::from_secs(1000) && measure.runs <= 1000, "{to}: {time} {}", measure.runs);
+        }
+    }
+}
+
+#[test]
+fn a_file_of_figures_is_told_from_a_review() {
+    assert_eq!(parse("qos = []").unwrap_err()[0].code, "qos::empty");
+    assert!(is_figures(HEAD) && is_figures("a = [\n  [[qos]]\n") && is_figures("qos = []"));
+    assert!(!is_figures("review = \"r\"\n[[group]]\ntitle = \"[[qos]]\"\n") && !is_figures(""));
+}
+
+#[test]
+fn the_embedded_figures_leave_nothing_out() {
+    let text = include_str!("../../../../../published/qos.toml");
+    let file: toml::Table = text.parse().unwrap();
+    for group in file["qos"].as_array().unwrap() {
+        for key in ["source", "grade", "read", "seen"] {
+            assert!(group.get(key).is_some(), "{}: no `{key}`", group["id"]);
+        }
+    }
+    let unmeasured = text.matches("unmeasured = ").count();
+    let points = || builtin().groups.iter().flat_map(|group| &group.points);
+    assert_eq!(points().filter(|point| point.measure.is_err()).count(), unmeasured);
+    assert_eq!(points().filter(|point| Quantity::parse(&point.name).is_none()).count(), unmeasured);
+    for drive in &builtin().drives {
+        drive.simulated().unwrap_or_else(|why| panic!("{}: {why}", drive.id));
+        let (own, is_ssd_iq) = (builtin().drives.iter().position(|one| one == drive).unwrap(), drive.host.is_some());
+        assert!(
+            is_ssd_iq || builtin().of_drive(own).all(|(_, group)| !group.source.contains("SSD-iq")),
+            "{}",
+            drive.id
+        );
+    }
+}
