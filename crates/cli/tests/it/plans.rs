@@ -35,6 +35,11 @@ fn lacks(plan: &Plan) -> Option<String> {
         Action::Trial(trials) => trials.points.iter().find_map(|point| trials.experiment.unavailable(&point.choices)),
         _ => None,
     };
+    // What boots is a kernel that has to be fetched, which scripts/tools tried too.
+    let kernel = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/guest-drives/order");
+    if plan.name.starts_with("boot-") && !kernel.exists() {
+        return Some("there is no target/guest-drives/order; scripts/tools fetches kernel and modules".to_owned());
+    }
     let needed = ["/dev/fuse", "/dev/loop-control"].into_iter().find(|path| !std::path::Path::new(path).exists());
     needed.map(|path| format!("there is no {path}")).or_else(|| plan.steps.iter().find_map(|step| of(&step.action)))
 }

@@ -110,7 +110,14 @@ fn kernel(site: &Path, work: &BootTools) -> Result<String, TrialError> {
     })?;
     let version = plain("apt-cache", version)?;
     let package = format!("linux-image-{version}");
-    work.run(command("apt-get")?.args(["-q", "download", &package]).current_dir(&folder), LIMIT)?;
+    let fetch = ["-q", "-o", "Acquire::Retries=3", "download", &package];
+    work.run(command("apt-get")?.args(fetch).current_dir(&folder), LIMIT).map_err(|error| match error {
+        TrialError::Failed { said, .. } => TrialError::Lacks(format!(
+            "the kernel's package {package} could not be fetched: {said}; run `apt-get update` if it names a version \
+             that is gone"
+        )),
+        other => other,
+    })?;
     let parts = PARTS.map(|part| format!("./lib/modules/*/kernel/{part}/*")).join("' '");
     let unpack = format!(
         "dpkg-deb --fsys-tarfile {package}_*.deb | \
