@@ -89,7 +89,7 @@ impl FlashDrive {
             |mine, mapping| mine.copy_without_places(mapping, map_pages.first),
         );
         drive.mapping.write_out_all();
-        let mut slots = SlotDraws::new(&drive.mapping, seed.split("slots"));
+        let mut slots = SlotDraws::new(&drive.mapping, map_pages, seed.split("slots"));
         let regions = seed.split("regions");
         let shares = DieShares::of(&drive.spec);
         let (mut done, mut waits) = (0, false);
@@ -190,25 +190,26 @@ struct SlotDraws {
     blocks: u32,
     pages: u32,
     page_bits: u32,
+    /// Those that come next, from `next` on: memory is asked for each when it is drawn.
     ahead: [u32; AHEAD],
     next: usize,
 }
 
 impl SlotDraws {
-    fn new(mapping: &Mapping, seed: Seed) -> Self {
+    fn new(mapping: &Mapping, map_pages: MapPages, seed: Seed) -> Self {
         let (blocks, pages) = (mapping.geometry.blocks(), mapping.geometry.pages_per_block);
-        Self { seed, drawn: 0, blocks, pages, page_bits: mapping.page_bits, ahead: [0; AHEAD], next: AHEAD }
+        let mut draws = Self { seed, drawn: 0, blocks, pages, page_bits: mapping.page_bits, ahead: [0; AHEAD], next: 0 };
+        for _ in 0..AHEAD {
+            draws.next(mapping, map_pages);
+        }
+        draws
     }
 
     /// The next of them.
     #[inline]
     fn take(&mut self, mapping: &Mapping, map_pages: MapPages) -> u32 {
         loop {
-            if self.next == AHEAD {
-                self.look_ahead(mapping, map_pages);
-            }
-            let slot = self.ahead[self.next];
-            self.next += 1;
+            let slot = self.next(mapping, map_pages);
             let is_valid = mapping.valid[(slot >> 6) as usize] >> (slot & 63) & 1 == 1;
             let is_of_map =
                 || (map_pages.first as usize) < mapping.slots.len() && map_pages.has(mapping.owners[slot as usize]);
@@ -218,20 +219,21 @@ impl SlotDraws {
         }
     }
 
-    #[inline(never)]
-    fn look_ahead(&mut self, mapping: &Mapping, map_pages: MapPages) {
-        for slot in &mut self.ahead {
-            let draw = self.seed.number(self.drawn).get();
-            self.drawn += 1;
-            let (block, page) = (scaled(draw, self.blocks), scaled(draw << 32, self.pages));
-            *slot = block << self.page_bits | page;
-            mapping.valid.call((*slot >> 6) as usize);
-            prefetch_index(&mapping.counts, block as usize);
-            if (map_pages.first as usize) < mapping.slots.len() {
-                mapping.owners.call(*slot as usize);
-            }
+    /// The next slot, valid or not, in whose place one more is drawn.
+    #[inline]
+    fn next(&mut self, mapping: &Mapping, map_pages: MapPages) -> u32 {
+        let draw = self.seed.number(self.drawn).get();
+        self.drawn += 1;
+        let (block, page) = (scaled(draw, self.blocks), scaled(draw << 32, self.pages));
+        let drawn = block << self.page_bits | page;
+        mapping.valid.call((drawn >> 6) as usize);
+        prefetch_index(&mapping.counts, block as usize);
+        if (map_pages.first as usize) < mapping.slots.len() {
+            mapping.owners.call(drawn as usize);
         }
-        self.next = 0;
+        let slot = std::mem::replace(&mut self.ahead[self.next], drawn);
+        self.next = (self.next + 1) % AHEAD;
+        slot
     }
 }
 
