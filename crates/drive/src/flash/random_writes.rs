@@ -268,17 +268,12 @@ impl Mapping {
                 places.put(page, slot);
             }
         }
-        let missing = missing(places.finish());
-        let mut places = Places::new(&mut slots[..pages as usize]);
-        let mut names = Names { order: Shuffle::new(pages, seed), ahead: [0; AHEAD], next: AHEAD };
+        let mut names = Names::new(places.finish(), seed);
         for slot in valid_slots(valid) {
             if owners[slot as usize] == UNNAMED {
-                let page = names.take(&missing);
-                places.put(page, slot);
-                owners[slot as usize] = page;
+                owners[slot as usize] = names.give(slot);
             }
         }
-        places.finish();
         self.digest = digest::written(self.digest ^ seed.get(), 0, Lpn(pages));
     }
 
@@ -330,12 +325,6 @@ impl<'m> Places<'m> {
     }
 }
 
-/// A bit for each page that has no slot: far less to look at by chance than the slots.
-fn missing(slots: &[u32]) -> Vec<u64> {
-    let bits = |slots: &[u32]| slots.iter().rev().fold(0, |bits, slot| bits << 1 | u64::from(*slot == UNMAPPED));
-    slots.chunks(64).map(bits).collect()
-}
-
 /// The slots whose bits are set, ascending.
 fn valid_slots(words: &[u64]) -> impl Iterator<Item = u32> {
     words.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(|(index, &word)| {
@@ -349,29 +338,45 @@ fn valid_slots(words: &[u64]) -> impl Iterator<Item = u32> {
 }
 
 /// Pages that have no slot yet, by chance.
-struct Names {
+struct Names<'m> {
+    slots: &'m mut [u32],
     order: Shuffle,
+    /// Those that come next, from `next` on: memory is asked for each when it is drawn.
     ahead: [u32; AHEAD],
     next: usize,
 }
 
-impl Names {
+impl<'m> Names<'m> {
+    fn new(slots: &'m mut [u32], seed: Seed) -> Self {
+        let order = Shuffle::new(slots.len() as u32, seed);
+        let mut names = Self { slots, order, ahead: [0; AHEAD], next: 0 };
+        for _ in 0..AHEAD {
+            names.next();
+        }
+        names
+    }
+
+    /// Has one of them lie in this slot; which.
     #[inline]
-    fn take(&mut self, missing: &[u64]) -> u32 {
+    fn give(&mut self, slot: u32) -> u32 {
         loop {
-            if self.next == AHEAD {
-                for page in &mut self.ahead {
-                    *page = self.order.draw();
-                    prefetch_index(missing, (*page >> 6) as usize);
-                }
-                self.next = 0;
-            }
-            let page = self.ahead[self.next];
-            self.next += 1;
-            if missing[(page >> 6) as usize] >> (page & 63) & 1 == 1 {
+            let page = self.next();
+            let place = &mut self.slots[page as usize];
+            if *place == UNMAPPED {
+                *place = !slot;
                 return page;
             }
         }
+    }
+
+    /// The next page, with a slot or not, in whose place one more is drawn.
+    #[inline]
+    fn next(&mut self) -> u32 {
+        let drawn = self.order.draw();
+        prefetch_index(&*self.slots, drawn as usize);
+        let page = std::mem::replace(&mut self.ahead[self.next], drawn);
+        self.next = (self.next + 1) % AHEAD;
+        page
     }
 }
 
