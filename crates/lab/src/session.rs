@@ -1,5 +1,6 @@
 //! Carrying out a plan, step by step, keeping each cell as it is finished.
 
+mod apart;
 mod backlog;
 mod beside;
 mod conditioning;
@@ -16,10 +17,12 @@ use std::sync::{Mutex, OnceLock};
 use block::{Bytes, Nanos, Seed};
 use drive::Counters;
 use engine::{Clock, CurveWindow, LiveProgress, Measurement, Observer};
+use rayon::Scope;
 use store::{RunId, Shard, Store};
 use trial::Trial;
 use workload::Workload;
 
+use self::apart::Apart;
 use self::backlog::{Ahead, Backlog};
 use self::portion::Portion;
 use crate::conditioning::{STATES, TIMED, between_states};
@@ -161,12 +164,30 @@ impl<'a> Session<'a> {
         self.watch.had(self.have.len() as u64);
         let resumed_at = if state_survives { self.last_state_change_done() } else { None };
         let steps = &self.plan.steps[..self.portion.steps(self.plan.steps.len())];
+        let apart = Apart::default();
+        rayon::in_place_scope(|scope| {
+            let change = |steps, whole: &mut Lineage| self.change_all(steps, whole, resumed_at, &apart, scope);
+            self.carry_out_steps(steps, &mut whole, change)
+        })?;
+        apart.outcome()?;
+        let (place, site) = (&whole.place, whole.subject.site());
+        let left = self.plan.steps[steps.len()..].iter();
+        left.for_each(|step| self.watch.advance(place.weight(&step.work(&site))));
+        Ok(())
+    }
+
+    /// Carries out the first steps of the plan; `change` carries out those that change the target's state.
+    fn carry_out_steps(
+        &self,
+        steps: &[Step],
+        whole: &mut Lineage,
+        change: impl Fn(Range<usize>, &mut Lineage) -> Result<(), LabError> + Sync,
+    ) -> Result<(), LabError> {
         let mut variants = Variants::default();
         let (mut index, mut backlog) = (0, None);
         while index < steps.len() {
             let changing = index + steps[index..].iter().take_while(|step| changes(step)).count();
-            let change = || self.change_all(index..changing, &mut whole, resumed_at);
-            self.beside(backlog.take(), &mut variants, change)?;
+            self.beside(backlog.take(), &mut variants, || change(index..changing, whole))?;
             index = changing;
             match steps.get(index).map(|step| step.action.kind().passes()) {
                 Some(Passes::Trials(trials)) => {
@@ -180,21 +201,24 @@ impl<'a> Session<'a> {
                     let copy = if is_left { whole.subject.fork(self.groups(index..measured)) } else { None };
                     match copy {
                         Some(copy) => backlog = Some(Backlog { steps: index..measured, copy, written: whole.written }),
-                        None => self.measure_all(index..measured, &mut whole, &mut variants)?,
+                        None => self.measure_all(index..measured, whole, &mut variants)?,
                     }
                     index = measured;
                 }
                 None => {}
             }
         }
-        let (place, site) = (&whole.place, whole.subject.site());
-        let left = self.plan.steps[index.min(self.plan.steps.len())..].iter();
-        left.for_each(|step| self.watch.advance(place.weight(&step.work(&site))));
         Ok(())
     }
-
     /// Carries out steps that change the target's state, except those up to `resumed_at` that were done before.
-    fn change_all(&self, steps: Range<usize>, whole: &mut Lineage, resumed_at: Option<usize>) -> Result<(), LabError> {
+    fn change_all<'s>(
+        &'s self,
+        steps: Range<usize>,
+        whole: &mut Lineage,
+        resumed_at: Option<usize>,
+        apart: &'s Apart,
+        scope: &Scope<'s>,
+    ) -> Result<(), LabError> {
         for index in steps {
             let step = &self.plan.steps[index];
             // Rounds that were cut off go on where they were.
@@ -203,9 +227,11 @@ impl<'a> Session<'a> {
                 self.watch.advance(whole.place.weight(&step.work(&whole.subject.site())));
                 continue;
             }
-            self.tell_change(&step.title);
-            self.change(step, whole)?;
-            self.tell_counters(whole);
+            if !self.do_apart(index, whole, apart, scope)? {
+                self.tell_change(&step.title);
+                self.change(step, whole)?;
+                self.tell_counters(whole);
+            }
         }
         Ok(())
     }
@@ -242,7 +268,7 @@ impl<'a> Session<'a> {
 
     /// Tells what the target has done so far, where it counts that.
     fn tell_counters(&self, lineage: &Lineage) {
-        let counters = lineage.subject.counters().filter(|_| lineage.is_target() && !self.ahead.is_ahead());
+        let counters = lineage.subject.counters().filter(|_| lineage.is_heard() && !self.ahead.is_ahead());
         counters.into_iter().for_each(|did| self.watch.did(did));
     }
 
@@ -313,8 +339,7 @@ impl<'a> Session<'a> {
         cost: Nanos,
     ) -> Result<Measurement, LabError> {
         let told = Mutex::new(Nanos::ZERO);
-        // Drives with other parts are brought along side by side.
-        let is_heard = lineage.is_target();
+        let is_heard = lineage.is_heard();
         let tell = |share: f64, now: Option<LiveProgress>| {
             now.into_iter().filter(|_| is_heard).for_each(|now| self.tell_live(now));
             let reached = Nanos::from_nanos((cost.as_nanos() as f64 * share) as u64);

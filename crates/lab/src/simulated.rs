@@ -170,6 +170,24 @@ impl Simulated {
         self.drive.lend();
     }
 
+    /// A copy of it, at rest as it is itself then, that counts what is done with it and knows no other states yet.
+    fn copied(&mut self) -> Self {
+        self.come_to_rest();
+        Self {
+            preset: self.preset.clone(),
+            drive: self.drive.clone(),
+            is_at_rest: true,
+            clones: Arc::clone(&self.clones),
+            measured: Arc::clone(&self.measured),
+            states: States::new(),
+            conditioning: self.conditioning.clone(),
+            record: self.record.clone(),
+            idle_watts: self.idle_watts,
+            stage: StageTerms::default(),
+            ending: self.ending.clone(),
+        }
+    }
+
     /// Takes note that a workload has written so much, drawn from `seed`.
     fn note(&mut self, workload: &Workload, seed: Seed, written: Bytes) {
         let capacity = self.capacity();
@@ -280,27 +298,19 @@ impl Subject for Simulated {
         Ok(Some(construction))
     }
 
+    fn copy(&mut self) -> Option<Box<dyn Subject + Send>> {
+        Some(Box::new(self.copied()))
+    }
+
     fn fork(&mut self, times: usize) -> Option<Box<dyn Subject + Send>> {
         // A single processor would do one after the other.
         if rayon::current_num_threads() == 1 {
             return None;
         }
-        self.come_to_rest();
-        let drive = self.drive.clone();
+        let mut copy = self.copied();
+        copy.states = std::mem::take(&mut self.states);
         (1..times).for_each(|_| self.come_to_rest());
-        Some(Box::new(Self {
-            preset: self.preset.clone(),
-            drive,
-            is_at_rest: true,
-            clones: Arc::clone(&self.clones),
-            measured: Arc::clone(&self.measured),
-            states: std::mem::take(&mut self.states),
-            conditioning: self.conditioning.clone(),
-            record: self.record.clone(),
-            idle_watts: self.idle_watts,
-            stage: StageTerms::default(),
-            ending: self.ending.clone(),
-        }))
+        Some(Box::new(copy))
     }
 
     fn run(&mut self, workload: &Workload, seed: Seed, share: &Share) -> Result<Measurement, LabError> {

@@ -245,9 +245,14 @@ pub trait Subject: Send {
         self.idle(time);
     }
 
-    /// A copy of it, on which its state can be measured so many times while it is changed itself; it is left as those
-    /// measurements would leave it. None where it cannot be copied, or nothing is gained by that. What the copy does counts as
+    /// A copy of it, on which what is done does not change it. None where it cannot be copied. What the copy does counts as
     /// done by this one.
+    fn copy(&mut self) -> Option<Box<dyn Subject + Send>> {
+        None
+    }
+
+    /// A [`copy`](Self::copy), on which its state can be measured so many times while it is changed itself; it is left as those
+    /// measurements would leave it. None where it cannot be copied, or nothing is gained by that.
     fn fork(&mut self, _times: usize) -> Option<Box<dyn Subject + Send>> {
         None
     }

@@ -19,6 +19,8 @@ pub(crate) struct Lineage<'s> {
     pub written: Bytes,
     /// Whether it is as an earlier process left it, when a run is resumed.
     pub survives: bool,
+    /// Whether something else of the plan is done meanwhile, of which is told instead.
+    pub is_apart: bool,
     /// What the cost of work on it depends on.
     pub place: Place,
 }
@@ -27,11 +29,16 @@ impl<'s> Lineage<'s> {
     /// The target itself, or one like it with `changes`, as nothing has been done to it.
     pub fn of(subject: &'s mut dyn Subject, changes: &'s str, survives: bool) -> Self {
         let place = subject.place();
-        Self { subject, changes, written: Bytes::ZERO, survives, place }
+        Self { subject, changes, written: Bytes::ZERO, survives, is_apart: false, place }
     }
 
     pub fn is_target(&self) -> bool {
         self.changes.is_empty()
+    }
+
+    /// Whether it is told what is done on it while it is. Drives with other parts are brought along side by side.
+    pub fn is_heard(&self) -> bool {
+        self.is_target() && !self.is_apart
     }
 
     /// What `cost` adds to the progress of a run: drives with other parts are brought along side by side.

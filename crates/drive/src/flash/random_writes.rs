@@ -198,7 +198,8 @@ struct SlotDraws {
 impl SlotDraws {
     fn new(mapping: &Mapping, map_pages: MapPages, seed: Seed) -> Self {
         let (blocks, pages) = (mapping.geometry.blocks(), mapping.geometry.pages_per_block);
-        let mut draws = Self { seed, drawn: 0, blocks, pages, page_bits: mapping.page_bits, ahead: [0; AHEAD], next: 0 };
+        let mut draws =
+            Self { seed, drawn: 0, blocks, pages, page_bits: mapping.page_bits, ahead: [0; AHEAD], next: 0 };
         for _ in 0..AHEAD {
             draws.next(mapping, map_pages);
         }

@@ -27,7 +27,7 @@ impl Session<'_> {
         let mut intervals: Vec<Vec<f64>> = Vec::new();
         let mut whole: Option<Measurement> = None;
         let mut told = Nanos::ZERO;
-        let is_heard = lineage.is_target();
+        let is_heard = lineage.is_heard();
         let mut heard = LiveProgress::default();
         let mut ends: Vec<f64> = Vec::new();
         let steady = loop {

@@ -111,7 +111,15 @@ impl Session<'_> {
     fn bring_along(&self, variant: &mut Variant, until: usize) -> Result<(), LabError> {
         let next = variant.next;
         let mut lineage = variant.lineage();
-        for step in self.plan.steps[next..until].iter().filter(|step| !step.action.kind().passes().leaves_no_trace()) {
+        for index in next..until {
+            let step = &self.plan.steps[index];
+            if step.action.kind().passes().leaves_no_trace() {
+                continue;
+            }
+            if self.is_undone(index, lineage.subject) {
+                self.watch.advance(lineage.share(lineage.place.weight(&step.work(&lineage.subject.site()))));
+                continue;
+            }
             self.watch.step(&format!("{}, {}", step.title, lineage.changes));
             self.change(step, &mut lineage)?;
         }

@@ -1,5 +1,6 @@
 //! The crate's public promise, in one program.
 
+mod apart;
 mod calibrate;
 mod calibrate_family;
 mod coverage;

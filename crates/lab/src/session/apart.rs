@@ -1,0 +1,77 @@
+//! Steps that a purge undoes, done on copies beside the rest of the plan.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use host::PurgeMethod;
+use rayon::Scope;
+
+use super::Session;
+use crate::LabError;
+use crate::plan::Step;
+use crate::subject::Subject;
+use crate::variants::Lineage;
+
+/// What is done on copies while the target goes on.
+#[derive(Default)]
+pub struct Apart {
+    /// How many copies there are.
+    copies: AtomicUsize,
+    /// The first failure.
+    failure: Mutex<Option<LabError>>,
+}
+
+/// So many copies at most are there at once: each may hold as much memory as the target.
+const COPIES_MAX: usize = 2;
+
+impl Apart {
+    /// What came of all of it, once it is over.
+    pub fn outcome(self) -> Result<(), LabError> {
+        self.failure.into_inner().expect("nothing panics while it holds a failure").map_or(Ok(()), Err)
+    }
+
+    fn note(&self, outcome: Result<(), LabError>) {
+        self.copies.fetch_sub(1, Ordering::Relaxed);
+        if let Err(error) = outcome {
+            self.failure.lock().expect("nothing panics while it holds a failure").get_or_insert(error);
+        }
+    }
+}
+
+impl<'a> Session<'a> {
+    /// Whether the next step purges what step number `index` leaves.
+    pub(super) fn is_undone(&self, index: usize, subject: &dyn Subject) -> bool {
+        let purges =
+            |step: &Step| step.work(&subject.site()).purges().is_some_and(|method| method != PurgeMethod::None);
+        !purges(&self.plan.steps[index]) && self.plan.steps.get(index + 1).is_some_and(purges)
+    }
+
+    /// Does step number `index` on a copy of the target, if it is undone and that can be copied; whether it does. What comes
+    /// later sees nothing of the step then and does not wait for it.
+    pub(super) fn do_apart<'s>(
+        &'s self,
+        index: usize,
+        whole: &mut Lineage,
+        apart: &'s Apart,
+        scope: &Scope<'s>,
+    ) -> Result<bool, LabError> {
+        let copy = if self.is_undone(index, whole.subject) { whole.subject.copy() } else { None };
+        let Some(mut copy) = copy else { return Ok(false) };
+        let step = &self.plan.steps[index];
+        self.tell_change(&step.title);
+        let written = whole.written;
+        // A single processor would do one after the other.
+        let is_apart = rayon::current_num_threads() > 1 && apart.copies.load(Ordering::Relaxed) < COPIES_MAX;
+        let mut change = move || {
+            let mut lineage = Lineage { written, is_apart, ..Lineage::of(copy.as_mut(), "", false) };
+            self.change(step, &mut lineage)
+        };
+        if is_apart {
+            apart.copies.fetch_add(1, Ordering::Relaxed);
+            scope.spawn(move |_| apart.note(change()));
+            Ok(true)
+        } else {
+            change().map(|()| true)
+        }
+    }
+}

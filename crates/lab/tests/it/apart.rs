@@ -1,0 +1,65 @@
+//! Steps that a purge undoes are done on a copy of a simulated drive, beside the rest of the plan.
+
+use std::sync::Mutex;
+
+use crate::support;
+use assay_lab::plan::{self, PlanLength};
+use assay_lab::{LabError, Metric, Outcome, Session, Silent, Simulated, recall};
+use block::Seed;
+use drive::preset::Preset;
+use store::Store;
+
+/// Carries out `steps` on a new drive with so many threads.
+fn carry_out(steps: &str, threads: usize) -> Result<Outcome, LabError> {
+    let target = "x25-m?capacity.user=1GiB";
+    let plan = plan::parse(&format!("name = \"p\"\nrepeats = 2\n{steps}"), PlanLength::Full).unwrap();
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut store = Store::open(&directory.path().join("store.sqlite")).unwrap();
+    let run = support::begin(&mut store, &plan, &format!("sim:{target}"), None);
+    let store = Mutex::new(store);
+    let mut subject = Simulated::new(Preset::find(target).unwrap());
+    let session = Session::new(&store, run, &plan, Seed::new(1), &Silent)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| session.carry_out(&mut subject, false))?;
+    recall(&store.into_inner().unwrap(), run)
+}
+
+/// The rates of all cells of a step; none if it has none.
+fn rates(outcome: &Outcome, name: &str) -> Vec<f64> {
+    let step = outcome.steps.iter().find(|step| outcome.plan.steps[step.index].name == name);
+    let points = step.into_iter().flat_map(|step| &step.points);
+    points.map(|point| point.figure(Metric::Iops).expect("it was measured").mean).collect()
+}
+
+const PURGE: &str = "[[step]]\nname = \"NAME\"\ndo = \"purge\"\n";
+const SATURATE: &str = "[[step]]\nname = \"cache\"\ndo = \"saturate\"\nrw = \"write\"\nbs = \"1m\"\niodepth = 4\n\
+                        at-most = \"150%\"\nburst = \"5%\"\nidle = [\"1s\", \"10s\"]\n";
+const MEASURE: &str = "[[step]]\nname = \"read\"\nrw = \"randread\"\nruntime = \"1s\"\niodepth = 8\n";
+
+fn purge(name: &str) -> String {
+    PURGE.replace("NAME", name)
+}
+
+#[test]
+fn what_a_purge_undoes_is_measured_and_leaves_no_trace_with_any_number_of_threads() {
+    let plain = carry_out(&[purge("a"), purge("b"), purge("c"), MEASURE.to_owned()].concat(), 1).unwrap();
+    let again = SATURATE.replace("cache", "again");
+    let steps = [&purge("a")[..], SATURATE, &purge("b"), &again, &purge("c"), MEASURE].concat();
+    let undone = [1, 2, 4].map(|threads| carry_out(&steps, threads).unwrap());
+    let (with, without) = (rates(&undone[0], "read")[0], rates(&plain, "read")[0]);
+    assert!((with / without - 1.0).abs() < 0.001, "{with} behind it, {without} without it");
+    for outcome in &undone {
+        assert_eq!(rates(outcome, "cache").len(), 3, "the writes, and those after each idle time");
+        assert_eq!(rates(outcome, "cache"), rates(&undone[0], "cache"));
+        assert_eq!(rates(outcome, "again"), rates(&undone[0], "again"));
+        assert_eq!(rates(outcome, "read"), rates(&undone[0], "read"));
+    }
+}
+
+#[test]
+fn a_step_that_nothing_purges_is_seen_by_those_behind_it() {
+    let plain = carry_out(&[purge("a"), MEASURE.to_owned()].concat(), 2).unwrap();
+    let worn = carry_out(&[&purge("a"), SATURATE, MEASURE].concat(), 2).unwrap();
+    let (worn, plain) = (rates(&worn, "read")[0], rates(&plain, "read")[0]);
+    assert!(worn < 0.9 * plain, "{worn} of a full drive, {plain} of an empty one");
+}
