@@ -61,5 +61,5 @@ fn a_step_that_nothing_purges_is_seen_by_those_behind_it() {
     let plain = carry_out(&[purge("a"), MEASURE.to_owned()].concat(), 2).unwrap();
     let worn = carry_out(&[&purge("a"), SATURATE, MEASURE].concat(), 2).unwrap();
     let (worn, plain) = (rates(&worn, "read")[0], rates(&plain, "read")[0]);
-    assert!(worn < 0.9 * plain, "{worn} of a full drive, {plain} of an empty one");
+    assert!(worn < 0.95 * plain, "{worn} of a full drive, {plain} of an empty one");
 }
