@@ -22,8 +22,7 @@ use store::{RunId, Shard, Store};
 use trial::Trial;
 use workload::Workload;
 
-use self::apart::Apart;
-use self::backlog::{Ahead, Backlog};
+use self::backlog::{Ahead, Apart, Backlog};
 use self::portion::Portion;
 use crate::conditioning::{STATES, TIMED, between_states};
 use crate::cost::Place;
@@ -195,7 +194,8 @@ impl<'a> Session<'a> {
                     index += 1;
                 }
                 Some(_) => {
-                    let measured = index + steps[index..].iter().take_while(|step| sampled(step).is_some()).count();
+                    let measured = index
+                        + steps[index..].iter().take_while(|step| !changes(step) && sampled(step).is_some()).count();
                     // What changes the target next can go on beside, if something does.
                     let is_left = steps.get(measured).is_some_and(changes);
                     let copy = if is_left { whole.subject.fork(self.groups(index..measured)) } else { None };
@@ -221,23 +221,25 @@ impl<'a> Session<'a> {
     ) -> Result<(), LabError> {
         for index in steps {
             let step = &self.plan.steps[index];
-            // Rounds that were cut off go on where they were.
-            let goes_on = |last| index == last && matches!(step.action.kind().passes(), Passes::Rounds(_));
+            // Rounds and repeats that were cut off go on where they were.
+            let goes_on =
+                |last| index == last && matches!(step.action.kind().passes(), Passes::Rounds(_) | Passes::Sampled(_));
             if resumed_at.is_some_and(|last| index <= last && !goes_on(last)) {
                 self.watch.advance(whole.place.weight(&step.work(&whole.subject.site())));
                 continue;
             }
             if !self.do_apart(index, whole, apart, scope)? {
                 self.tell_change(&step.title);
-                self.change(step, whole)?;
+                self.change(index, whole)?;
                 self.tell_counters(whole);
             }
         }
         Ok(())
     }
 
-    /// Carries out a step that changes the drive's state.
-    fn change(&self, step: &Step, lineage: &mut Lineage) -> Result<(), LabError> {
+    /// Carries out step number `index`, which changes the drive's state.
+    fn change(&self, index: usize, lineage: &mut Lineage) -> Result<(), LabError> {
+        let step = &self.plan.steps[index];
         let site = lineage.subject.site();
         if let Some(doubt) = step.action.kind().doubt(&site) {
             self.note(Some(&step.name), lineage.cell(), &doubt)?;
@@ -245,6 +247,7 @@ impl<'a> Session<'a> {
         let work = step.work(&site);
         let weight = lineage.share(lineage.place.weight(&work));
         let written = match work.passes {
+            Passes::Sampled(measure) if measure.keep_state => self.measure_and_keep(index, lineage)?,
             Passes::Sampled(_) | Passes::Trials(_) => return Ok(()),
             Passes::Once => {
                 return work.phases.iter().try_for_each(|phase| {
@@ -413,7 +416,7 @@ fn changes(step: &Step) -> bool {
 }
 
 fn is_sampled(work: &Work) -> bool {
-    matches!(work.passes, Passes::Sampled(_))
+    matches!(work.passes, Passes::Sampled(Measure { keep_state: false, .. }))
 }
 
 /// How much longer the first clone of a drive takes than one that takes an old one's place. Source: measured on simulated

@@ -48,6 +48,8 @@ pub struct Simulated {
     record: Option<Arc<Record>>,
     /// What the drive used while it last rested, in watts; none where it has not.
     idle_watts: Option<f64>,
+    /// The drive as the last task left it that was to keep its state.
+    left: Mutex<Option<Device>>,
     /// How it is attached where it is a stage.
     stage: StageTerms,
     /// What ends a workload before its time.
@@ -81,6 +83,7 @@ impl Simulated {
             conditioning: None,
             record: None,
             idle_watts: None,
+            left: Mutex::default(),
             stage: StageTerms::default(),
             ending: OnError::Stop.into(),
         }
@@ -121,18 +124,22 @@ impl Simulated {
         }
     }
 
-    /// Measures jobs side by side on a clone of `drive`, which draws from `luck` what it draws.
-    fn measure_clone(&self, drive: &Device, jobs: &[Job], luck: Seed) -> Result<Vec<Measurement>, LabError> {
-        let mut clone = self.clone_of(drive);
-        clone.draw_from(luck);
+    /// Does a repeat of a task on a clone of `drive`.
+    fn measure_clone(&self, drive: &Device, task: &MeasureTask, repeat: u32) -> Result<Vec<Measurement>, LabError> {
+        let (jobs, mut clone) = (task.jobs(repeat), self.clone_of(drive));
+        clone.draw_from(task.luck(repeat));
         let measured = match &self.record {
-            None => run_virtual_together(&mut clone, jobs, self.ending.clone()),
-            Some(record) => run_virtual_recorded(&mut clone, jobs, self.ending.clone(), record),
+            None => run_virtual_together(&mut clone, &jobs, self.ending.clone()),
+            Some(record) => run_virtual_recorded(&mut clone, &jobs, self.ending.clone(), record),
         };
-        let mut sum = self.measured.lock().expect("nothing panics while it holds the sum");
-        *sum = *sum + (clone.counters() - drive.counters());
-        drop(sum);
-        self.clones().push(clone);
+        if task.keeps_state && repeat == 0 {
+            *self.left.lock().expect("nothing panics while it holds a drive") = Some(clone);
+        } else {
+            let mut sum = self.measured.lock().expect("nothing panics while it holds the sum");
+            *sum = *sum + (clone.counters() - drive.counters());
+            drop(sum);
+            self.clones().push(clone);
+        }
         Ok(measured?.into_iter().map(|measurement| self.metered(measurement)).collect())
     }
 
@@ -183,6 +190,7 @@ impl Simulated {
             conditioning: self.conditioning.clone(),
             record: self.record.clone(),
             idle_watts: self.idle_watts,
+            left: Mutex::default(),
             stage: StageTerms::default(),
             ending: self.ending.clone(),
         }
@@ -332,6 +340,26 @@ impl Subject for Simulated {
         // What changes the drive next must not have to leave its state to clones that nobody uses.
         self.clones().retain_mut(Device::give_back);
         done
+    }
+
+    fn keep_state(&mut self, task: &MeasureTask) -> Result<Bytes, LabError> {
+        let left = self.left.get_mut().expect("nothing panics while it holds a drive").take();
+        // Where the store has its figures already, it was not measured again.
+        if left.is_none() {
+            self.measure_clone(&self.drive, task, 0)?;
+        }
+        let left = left.or_else(|| self.left.get_mut().expect("nothing panics while it holds a drive").take());
+        let before = self.drive.counters().host_written;
+        self.drive = left.expect("it was measured");
+        self.states.clear();
+        self.is_at_rest = false;
+        let written = self.drive.counters().host_written - before;
+        let jobs = task.jobs(0);
+        let writers: Vec<&Job> = jobs.iter().filter(|job| job.workload.changes_data()).collect();
+        for job in &writers {
+            self.note(job.workload, job.seed, Bytes::new(written.get() / writers.len() as u64));
+        }
+        Ok(written)
     }
 
     fn place(&self) -> Place {

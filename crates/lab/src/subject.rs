@@ -25,6 +25,8 @@ pub struct MeasureTask<'a> {
     pub cells: &'a [Cell],
     /// The seed of the step.
     pub seed: Seed,
+    /// Whether the target, even if simulated, keeps the state that the first repeat leaves.
+    pub keeps_state: bool,
     /// The numbers of the repeats that are still to be measured, unless fewer are enough.
     pub repeats: Vec<u32>,
     /// When fewer are enough; none if all are wanted.
@@ -269,6 +271,15 @@ pub trait Subject: Send {
     /// # Errors
     /// At the first failure; what was handed over before stays valid.
     fn measure(&mut self, tasks: &[MeasureTask], keep: &Keep, live: &LiveCallback) -> Result<(), LabError>;
+
+    /// Brings it into the state that the first repeat of a task leaves which was to keep it, unless measuring has done so; how
+    /// much was written for that.
+    ///
+    /// # Errors
+    /// If it fails.
+    fn keep_state(&mut self, _task: &MeasureTask) -> Result<Bytes, LabError> {
+        Ok(Bytes::ZERO)
+    }
 
     /// What the cost of a plan on it depends on.
     fn place(&self) -> Place;

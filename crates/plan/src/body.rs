@@ -52,6 +52,8 @@ pub(super) struct Body {
     pub(super) settle: Option<u32>,
     /// Whether a simulated drive may be put into the state that the step leaves, in place of being written.
     pub(super) construct: Option<bool>,
+    /// Whether a simulated drive keeps the state that the step leaves.
+    pub(super) keep_state: Option<bool>,
     /// How long the drive is written before each round.
     pub(super) pre_writes: Option<Nanos>,
 }
@@ -76,6 +78,7 @@ impl Body {
                 "spare" => body.spare = mistakes.keep(spare(value)),
                 "settle" => body.settle = mistakes.keep(settle(value)),
                 "construct" => body.construct = mistakes.keep(truth(value)),
+                "keep-state" => body.keep_state = mistakes.keep(truth(value)),
                 "pre-writes" => body.pre_writes = mistakes.keep(duration(value)),
                 key => {
                     if let Some(field) = Field::named(key)
@@ -92,11 +95,16 @@ impl Body {
     /// Whether it gives nothing.
     pub(super) fn is_empty(&self) -> bool {
         let Self { fields, repeats, time, round, steady, at_least, at_most, .. } = self;
-        let Self { rounds, rest, pre_writes, purge, spare, settle, construct, burst, idle, .. } = self;
+        let Self { rounds, rest, pre_writes, purge, spare, settle, construct, keep_state, burst, idle, .. } = self;
         let times = time.or(*round).or(*rest).or(*pre_writes);
         let counts = rounds.or(*settle).is_none() && repeats.is_none() && spare.is_none();
         let limits = steady.is_none() && at_least.is_none() && at_most.is_none() && burst.is_none() && idle.is_none();
-        fields.is_empty() && purge.is_none() && construct.is_none() && times.is_none() && counts && limits
+        fields.is_empty()
+            && purge.is_none()
+            && construct.or(*keep_state).is_none()
+            && times.is_none()
+            && counts
+            && limits
     }
 
     /// Lays this over `under`: what both give, this decides.
@@ -117,6 +125,7 @@ impl Body {
             spare: self.spare.or(under.spare),
             settle: self.settle.or(under.settle),
             construct: self.construct.or(under.construct),
+            keep_state: self.keep_state.or(under.keep_state),
             pre_writes: self.pre_writes.or(under.pre_writes),
         }
     }

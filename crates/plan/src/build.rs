@@ -73,7 +73,16 @@ impl Frame<'_> {
         let simulated = draft.simulated.repeats.or(self.simulated.repeats).filter(|_| self.length.is_simulated());
         let repeats = quick.or(simulated).or(draft.body.repeats);
         let (repeats, beside) = (repeats.unwrap_or(self.repeats), draft.beside.clone());
-        let measure = Measure { cells, axes, repeats, beside, load_of: draft.load_of.clone() };
+        let keep_state = draft.body.keep_state.unwrap_or(false);
+        if keep_state && !draft.axes.is_empty() {
+            let message =
+                format!("step `{}` has a sweep, of whose points none alone leaves the drive's state", draft.name);
+            let mistake = Diagnostic::new("plan::keep-state", draft.place.clone(), message).label("this step");
+            mistakes.push(
+                mistake.help("give the workload that leaves the state a step of its own, or leave out `keep-state`"),
+            );
+        }
+        let measure = Measure { cells, axes, repeats, beside, load_of: draft.load_of.clone(), keep_state };
         (mistakes.count() == before).then_some(measure)
     }
 

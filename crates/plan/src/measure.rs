@@ -22,11 +22,13 @@ pub struct Measure {
     pub beside: Option<String>,
     /// The earlier step whose most IOPS the loads are shares of, where loads are swept.
     pub load_of: Option<String>,
+    /// Whether a simulated drive, too, keeps the state that the first repeat of its one point leaves.
+    pub keep_state: bool,
 }
 
 pub(super) const FORM: Form = Form {
     name: "measure",
-    numbers: || [names(), vec!["repeats"]].concat(),
+    numbers: || [names(), vec!["repeats", "keep-state"]].concat(),
     more: &["sweep", "job", "beside", "load-of", "same-as", "quick", "simulated"],
     build: |frame, draft, _, mistakes| frame.measure(draft, mistakes).map(Action::Measure),
 };
@@ -93,6 +95,7 @@ impl StepKind for Measure {
 
     fn sentence(&self, say: &Phrases) -> String {
         let (cells, times) = ((say.count)(self.cells.len(), "point"), (say.times)(self.repeats));
-        format!("Measure {cells}, each {times}: {}", self.summary(say))
+        let kept = if self.keep_state { "; a simulated drive, too, keeps the state that it leaves" } else { "" };
+        format!("Measure {cells}, each {times}: {}{kept}", self.summary(say))
     }
 }

@@ -74,7 +74,8 @@ impl Phase<'_> {
 pub enum Passes<'s> {
     /// Once, on the target itself.
     Once,
-    /// Each phase as often as the sweep asks for. A simulated drive is left as it was: each repeat has a clone of it.
+    /// Each phase as often as the sweep asks for. A simulated drive is left as it was unless it is to keep the state: each
+    /// repeat has a clone of it.
     Sampled(&'s Measure),
     /// All phases in turn on the target itself, until those that decide are steady.
     Rounds(&'s Rounds),
@@ -114,7 +115,7 @@ impl Passes<'_> {
 
     /// Whether the target is left as it was found, where a state can be cloned.
     pub fn leaves_no_trace(&self) -> bool {
-        matches!(self, Self::Sampled(_) | Self::Trials(_))
+        matches!(self, Self::Sampled(Measure { keep_state: false, .. }) | Self::Trials(_))
     }
 
     /// Whether cells are passed over whose blocks are no whole blocks of the target.

@@ -1,44 +1,16 @@
 //! Steps that a purge undoes, done on copies beside the rest of the plan.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use host::PurgeMethod;
 use rayon::Scope;
 
 use super::Session;
+use super::backlog::Apart;
 use crate::LabError;
 use crate::plan::Step;
 use crate::subject::Subject;
 use crate::variants::Lineage;
 
-/// What is done on copies while the target goes on.
-#[derive(Default)]
-pub struct Apart {
-    /// How many copies there are.
-    copies: AtomicUsize,
-    /// The first failure.
-    failure: Mutex<Option<LabError>>,
-}
-
-/// So many copies at most are there at once: each may hold as much memory as the target.
-const COPIES_MAX: usize = 2;
-
-impl Apart {
-    /// What came of all of it, once it is over.
-    pub fn outcome(self) -> Result<(), LabError> {
-        self.failure.into_inner().expect("nothing panics while it holds a failure").map_or(Ok(()), Err)
-    }
-
-    fn note(&self, outcome: Result<(), LabError>) {
-        self.copies.fetch_sub(1, Ordering::Relaxed);
-        if let Err(error) = outcome {
-            self.failure.lock().expect("nothing panics while it holds a failure").get_or_insert(error);
-        }
-    }
-}
-
-impl<'a> Session<'a> {
+impl Session<'_> {
     /// Whether the next step purges what step number `index` leaves.
     pub(super) fn is_undone(&self, index: usize, subject: &dyn Subject) -> bool {
         let purges =
@@ -61,14 +33,13 @@ impl<'a> Session<'a> {
         self.tell_change(&step.title);
         let written = whole.written;
         // A single processor would do one after the other.
-        let is_apart = rayon::current_num_threads() > 1 && apart.copies.load(Ordering::Relaxed) < COPIES_MAX;
+        let is_apart = rayon::current_num_threads() > 1 && apart.begin();
         let mut change = move || {
             let mut lineage = Lineage { written, is_apart, ..Lineage::of(copy.as_mut(), "", false) };
-            self.change(step, &mut lineage)
+            self.change(index, &mut lineage)
         };
         if is_apart {
-            apart.copies.fetch_add(1, Ordering::Relaxed);
-            scope.spawn(move |_| apart.note(change()));
+            scope.spawn(move |_| apart.end(change()));
             Ok(true)
         } else {
             change().map(|()| true)

@@ -1,10 +1,12 @@
 //! What is left to be measured while a target goes on.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use block::Bytes;
 
+use crate::LabError;
 use crate::subject::Subject;
 
 /// Steps that are still to be measured, in a state that a copy of the target has kept for them.
@@ -31,5 +33,38 @@ impl Ahead {
     /// The titles of the steps that the target has begun meanwhile; none where it is not ahead.
     pub fn titles(&self) -> MutexGuard<'_, Option<Vec<String>>> {
         self.0.lock().expect("nothing panics while it holds titles")
+    }
+}
+
+/// What is done on copies while the target goes on.
+#[derive(Default)]
+pub struct Apart {
+    /// How many copies there are.
+    copies: AtomicUsize,
+    /// The first failure.
+    failure: Mutex<Option<LabError>>,
+}
+
+/// So many copies at most are there at once: each may hold as much memory as the target.
+const COPIES_MAX: usize = 2;
+
+impl Apart {
+    /// What came of all of it, once it is over.
+    pub fn outcome(self) -> Result<(), LabError> {
+        self.failure.into_inner().expect("nothing panics while it holds a failure").map_or(Ok(()), Err)
+    }
+
+    /// Counts one more, if there are not too many yet; whether it did.
+    pub fn begin(&self) -> bool {
+        let more = |copies| Some(copies + 1).filter(|copies| *copies <= COPIES_MAX);
+        self.copies.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+    }
+
+    /// Notes what came of one that was begun.
+    pub fn end(&self, outcome: Result<(), LabError>) {
+        self.copies.fetch_sub(1, Ordering::Relaxed);
+        if let Err(error) = outcome {
+            self.failure.lock().expect("nothing panics while it holds a failure").get_or_insert(error);
+        }
     }
 }

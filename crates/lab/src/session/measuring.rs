@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use block::Nanos;
+use block::{Bytes, Nanos};
 use drive::Counters;
 use engine::Measurement;
 use rayon::prelude::*;
@@ -53,7 +53,8 @@ impl Session<'_> {
 
     /// Where the group ends that begins with this step: what a load is a share of is measured before.
     fn group_end(&self, first: usize) -> usize {
-        let is_ready = |index: &usize| sampled(&self.plan.steps[*index]).is_some_and(|one| one.load_of.is_none());
+        let joins = |one: &Measure| one.load_of.is_none() && !one.keep_state;
+        let is_ready = |index: &usize| sampled(&self.plan.steps[*index]).is_some_and(joins);
         (first + 1..self.plan.steps.len()).take_while(is_ready).last().map_or(first + 1, |last| last + 1)
     }
 
@@ -121,7 +122,7 @@ impl Session<'_> {
                 continue;
             }
             self.watch.step(&format!("{}, {}", step.title, lineage.changes));
-            self.change(step, &mut lineage)?;
+            self.change(index, &mut lineage)?;
         }
         (variant.written, variant.next) = (lineage.written, until);
         Ok(())
@@ -198,6 +199,19 @@ impl Session<'_> {
             }
         }
         done
+    }
+
+    /// Measures a step of one point, and has the target keep the state that it leaves; how much was written for that.
+    pub(super) fn measure_and_keep(&self, index: usize, lineage: &mut Lineage) -> Result<Bytes, LabError> {
+        self.load(index)?;
+        self.measure(index..index + 1, lineage)?;
+        let measure = self.sampled(index);
+        let point = measure.and_then(|measure| Some((measure, measure.points().next()?)));
+        let Some((measure, cells)) = point else { return Ok(Bytes::ZERO) };
+        if cells.iter().any(|cell| cell.workload.unfit(lineage.subject.block()).is_some()) {
+            return Ok(Bytes::ZERO);
+        }
+        lineage.subject.keep_state(&self.task(index, cells, measure, vec![0]))
     }
 
     /// Tells what a simulated drive has done with these repeats too. Jobs side by side have one drive.
@@ -301,7 +315,8 @@ impl Session<'_> {
         let known = |cell: &Cell| self.known.get(&(name.clone(), cell.key())).cloned().unwrap_or_default();
         let (enough, known) = (measure.repeats.enough(), cells.iter().map(known).collect());
         let observers = (0..cells.len()).map(|cell| self.observers.get(&(step, cell)).copied()).collect();
-        MeasureTask { step, name, cells, seed: self.seed.split(name), repeats, enough, known, observers }
+        let (seed, keeps_state) = (self.seed.split(name), measure.keep_state);
+        MeasureTask { step, name, cells, seed, keeps_state, repeats, enough, known, observers }
     }
 }
 

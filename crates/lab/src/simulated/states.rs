@@ -175,7 +175,7 @@ impl StateRun<'_> {
             Start::Own(finding) => (&self.subject.drive, *finding),
             Start::Made(drive) => (&**drive, None),
         };
-        let together = self.subject.measure_clone(drive, &task.jobs(repeat), task.luck(repeat));
+        let together = self.subject.measure_clone(drive, task, repeat);
         let together = together.map_err(|error| task.failed(error))?;
         let mut course = self.courses[index].lock().expect("nothing panics while it holds a course");
         course.iops.insert(repeat, iops(&together));
@@ -307,7 +307,7 @@ impl Simulated {
     ) -> Result<Repeats, LabError> {
         let mut measured = Repeats::new();
         for &repeat in repeats {
-            let together = self.measure_clone(drive, &task.jobs(repeat), task.luck(repeat))?;
+            let together = self.measure_clone(drive, task, repeat)?;
             course.iops.insert(repeat, iops(&together));
             measured.push((repeat, together));
             if course.judge(task) {

@@ -63,3 +63,24 @@ fn a_step_that_nothing_purges_is_seen_by_those_behind_it() {
     let (worn, plain) = (rates(&worn, "read")[0], rates(&plain, "read")[0]);
     assert!(worn < 0.95 * plain, "{worn} of a full drive, {plain} of an empty one");
 }
+
+const WEAR: &str = "[[step]]\nname = \"wear\"\nrw = \"randwrite\"\niodepth = 32\nio_size = \"2g\"\n";
+const WRITE: &str = "[[step]]\nname = \"write\"\nrw = \"randwrite\"\niodepth = 32\nio_size = \"50m\"\n";
+
+/// Each step's own figures are those of the drive as it was found; what is kept is seen by the next step, once.
+#[test]
+fn a_measurement_that_keeps_its_state_is_seen_by_those_behind_it() {
+    let kept = format!("{WEAR}keep-state = true\n");
+    let alone = carry_out(WRITE, 2).unwrap();
+    let sampled = carry_out(&[WEAR, WRITE].concat(), 2).unwrap();
+    assert_eq!(rates(&sampled, "write"), rates(&alone, "write"), "each on a copy of the new drive");
+    let [one, two] = [1, 2].map(|threads| carry_out(&[&kept, WRITE].concat(), threads).unwrap());
+    let (worn, new) = (rates(&two, "write")[0], rates(&alone, "write")[0]);
+    assert!(worn < 0.9 * new, "{worn} of a worn drive, {new} of a new one");
+    assert_eq!(rates(&one, "write"), rates(&two, "write"));
+    assert_eq!(rates(&two, "wear"), rates(&sampled, "wear"));
+    // A purge undoes this too.
+    let undone = carry_out(&[&kept, &purge("a"), WRITE].concat(), 2).unwrap();
+    assert_eq!(rates(&undone, "wear"), rates(&two, "wear"));
+    assert!((rates(&undone, "write")[0] / new - 1.0).abs() < 0.001);
+}

@@ -55,7 +55,12 @@ pub(super) fn idle(plan: &mut PlanText, name: &str, time: Nanos) {
 
 /// Adds a step of this name whose jobs run at the same time; one without a name is called `otherwise`. What all of them
 /// have stands on the step.
-pub(super) fn side_by_side(plan: &mut PlanText, name: &str, jobs: &[Together], otherwise: &'static str) {
+pub(super) fn side_by_side<'p>(
+    plan: &'p mut PlanText,
+    name: &str,
+    jobs: &[Together],
+    otherwise: &'static str,
+) -> StepText<'p> {
     let is_shared = |field: &&(Field, String)| jobs.iter().all(|job| job.fields.contains(field));
     let shared = jobs.first().into_iter().flat_map(|first| &first.fields).filter(is_shared);
     let mut step = plan.step(name).with("title", format!("{} concurrent jobs", jobs.len())).fields(shared);
@@ -64,6 +69,7 @@ pub(super) fn side_by_side(plan: &mut PlanText, name: &str, jobs: &[Together], o
         let own = job.fields.iter().filter(|field| !is_shared(field));
         let _ = step.job(&names.unique(job.name), job.about).fields(own);
     }
+    step
 }
 
 /// The names given so far, no two alike, and how often each was asked for.

@@ -29,15 +29,19 @@ pub fn plan_text(import: &Import, path: &Path, layout: bool) -> String {
         if group.delay > Nanos::ZERO {
             words::idle(&mut plan, &names.unique(&format!("delay-{}", index + 1)), group.delay);
         }
-        match &group.jobs[..] {
+        let step = match &group.jobs[..] {
             [job] => {
                 let step = words::said(plan.step(&names.unique(&job.name)), "title", Some(&job.name));
-                let _ = words::said(step, "about", job.about.as_deref()).fields(&job.workload.fields());
+                words::said(step, "about", job.about.as_deref()).fields(&job.workload.fields())
             }
             jobs => {
                 let jobs: Vec<Together> = jobs.iter().map(together).collect();
-                words::side_by_side(&mut plan, &names.unique(&format!("group-{}", index + 1)), &jobs, "job");
+                words::side_by_side(&mut plan, &names.unique(&format!("group-{}", index + 1)), &jobs, "job")
             }
+        };
+        // What fio does next finds what this has written.
+        if index + 1 < import.groups.len() && group.jobs.iter().any(|job| job.workload.changes_data()) {
+            let _ = step.with("keep-state", true);
         }
     }
     plan.to_string()

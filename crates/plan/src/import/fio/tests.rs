@@ -162,7 +162,8 @@ fn jobs_side_by_side_are_one_step_with_what_they_share() {
     let from = text.find("[[step]]").unwrap();
     assert_eq!(
         &text[from..],
-        "[[step]]\nname = \"group-1\"\ntitle = \"2 concurrent jobs\"\niodepth = \"1\"\nruntime = \"30s\"\n\n# all \
+        "[[step]]\nname = \"group-1\"\ntitle = \"2 concurrent jobs\"\niodepth = \"1\"\nruntime = \"30s\"\nkeep-state = \
+         true\n\n# all \
          day\n[[step.job]]\nname = \"reader\"\nrw = \"randread\"\nbs = \"4k\"\nnorandommap = \
          \"0\"\n\n[[step.job]]\nname = \"writer\"\nrw = \"write\"\nbs = \"1m\"\n\n[[step]]\nname = \"after\"\ntitle = \
          \"after\"\nrw = \"read\"\nbs = \"4k\"\niodepth = \"1\"\nruntime = \"30s\"\n"
