@@ -185,6 +185,7 @@ impl Asked {
             name: "cell",
             cells: &cells,
             seed: self.seed.split("cell").split(&self.key),
+            keeps_state: false,
             repeats: vec![0],
             enough: None,
             known: Vec::new(),

@@ -315,7 +315,19 @@ struct DriveDocument {
     pages_programmed: u64,
     pages_moved: u64,
     blocks_erased: u64,
-    /// Left out where there were none, as on most drives.
+    /// From here on left out where there were none, as on most drives.
+    #[serde(skip_serializing_if = "is_none")]
+    read_retries: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    soft_decodes: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    uncorrectable_pages: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    patrol_reads: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    pages_read_ahead: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    read_ahead_wasted: u64,
     #[serde(skip_serializing_if = "is_none")]
     zone_resets: u64,
     #[serde(skip_serializing_if = "is_none")]
@@ -348,6 +360,12 @@ impl DriveDocument {
             pages_programmed: counters.pages_programmed,
             pages_moved: counters.pages_moved,
             blocks_erased: counters.blocks_erased,
+            read_retries: counters.read_retries,
+            soft_decodes: counters.soft_decodes,
+            uncorrectable_pages: counters.uncorrectable,
+            patrol_reads: counters.patrol_reads,
+            pages_read_ahead: counters.pages_read_ahead,
+            read_ahead_wasted: counters.read_ahead_wasted,
             zone_resets: counters.zone_resets,
             failed_commands: counters.failed,
             repaired_reads: counters.repaired,
@@ -436,6 +454,7 @@ mod tests {
             })
         );
         assert_eq!(document["drive"]["write_amplification"], 1.5);
+        assert_eq!((&document["drive"]["read_retries"], &document["drive"]["patrol_reads"]), (&json!(3), &json!(null)));
         let figures = &document["figures"];
         assert_eq!((&figures["iops"], &figures["write-amplification"]), (&json!(3000.0), &json!(1.5)));
         assert_eq!(figures["service-mean"], json!(null), "it is left out where it is not given");

@@ -117,6 +117,7 @@ fn measure(name: &str, title: &str, base: &Workload, axes: &[Values], beside: Op
         repeats: Repetition::times(REPEATS),
         beside: beside.map(str::to_owned),
         load_of: None,
+        keep_state: false,
     };
     let about = Some(format!("What the step `{name}` is for, in a sentence."));
     Step { name: name.to_owned(), title: title.to_owned(), about, action: Action::Measure(measure) }
