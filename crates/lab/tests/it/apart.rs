@@ -1,27 +1,19 @@
 //! Steps that a purge undoes are done on a copy of a simulated drive, beside the rest of the plan.
 
-use std::sync::Mutex;
-
 use crate::support;
-use assay_lab::plan::{self, PlanLength};
-use assay_lab::{LabError, Metric, Outcome, Session, Silent, Simulated, recall};
+use assay_lab::{LabError, Metric, Outcome, Session, Silent, Simulated};
 use block::Seed;
 use drive::preset::Preset;
-use store::Store;
 
 /// Carries out `steps` on a new drive with so many threads.
 fn carry_out(steps: &str, threads: usize) -> Result<Outcome, LabError> {
     let target = "x25-m?capacity.user=1GiB";
-    let plan = plan::parse(&format!("name = \"p\"\nrepeats = 2\n{steps}"), PlanLength::Full).unwrap();
-    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let mut store = Store::open(&directory.path().join("store.sqlite")).unwrap();
-    let run = support::begin(&mut store, &plan, &format!("sim:{target}"), None);
-    let store = Mutex::new(store);
-    let mut subject = Simulated::new(Preset::find(target).unwrap());
-    let session = Session::new(&store, run, &plan, Seed::new(1), &Silent)?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    pool.install(|| session.carry_out(&mut subject, false))?;
-    recall(&store.into_inner().unwrap(), run)
+    support::in_new_run(&format!("name = \"p\"\nrepeats = 2\n{steps}"), target, |store, run, plan| {
+        let mut subject = Simulated::new(Preset::find(target).unwrap());
+        let session = Session::new(store, run, plan, Seed::new(1), &Silent)?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| session.carry_out(&mut subject, false))
+    })
 }
 
 /// The rates of all cells of a step; none if it has none.

@@ -1,13 +1,9 @@
 //! Sweeps over the parts of a simulated drive or rig: each value is a drive of its own, in the plan's own state.
 
-use std::sync::Mutex;
-
 use crate::support;
-use assay_lab::plan::{self, PlanLength};
-use assay_lab::{LabError, Metric, Outcome, Session, Silent, Simulated, Watch, recall};
+use assay_lab::{LabError, Metric, Outcome, Session, Silent, Simulated, Watch};
 use block::{Nanos, Seed};
 use drive::preset::Preset;
-use store::Store;
 
 /// Expects that no drive with other parts is brought along.
 struct NoOther;
@@ -25,18 +21,15 @@ const SMALL: &str = "x25-m?capacity.user=2GiB";
 
 /// Carries out `steps` on a new drive of this name, twice: the second time all is in the store.
 fn carry_out(steps: &str, target: &str) -> Result<Outcome, LabError> {
-    let plan = plan::parse(&format!("name = \"p\"\nrepeats = 1\n{steps}"), PlanLength::Full).unwrap();
-    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let mut store = Store::open(&directory.path().join("store.sqlite")).unwrap();
-    let run = support::begin(&mut store, &plan, &format!("sim:{target}"), None);
-    let store = Mutex::new(store);
-    let mut subject = Simulated::new(Preset::find(target).unwrap());
-    let session = Session::new(&store, run, &plan, Seed::new(1), &Silent)?;
-    session.carry_out(&mut subject, false)?;
-    // What is stored already is not measured again, whichever drive it is of.
-    Session::new(&store, run, &plan, Seed::new(1), &NoOther)?
-        .carry_out(&mut Simulated::new(Preset::find(target).unwrap()), false)?;
-    recall(&store.into_inner().unwrap(), run)
+    support::in_new_run(&format!("name = \"p\"\nrepeats = 1\n{steps}"), target, |store, run, plan| {
+        let carry_out = |watch: &dyn Watch| {
+            let mut subject = Simulated::new(Preset::find(target).unwrap());
+            Session::new(store, run, plan, Seed::new(1), watch)?.carry_out(&mut subject, false)
+        };
+        carry_out(&Silent)?;
+        // What is stored already is not measured again, whichever drive it is of.
+        carry_out(&NoOther)
+    })
 }
 
 /// The figure of every cell of the last step, by the cell's key.

@@ -1,6 +1,9 @@
 //! What the tests of plans share.
 
-use assay_lab::plan::Plan;
+use std::sync::Mutex;
+
+use assay_lab::plan::{self, Plan, PlanLength};
+use assay_lab::{LabError, Outcome, recall};
 use block::{Bytes, Seed};
 use store::{NewRun, RunId, Store};
 
@@ -30,4 +33,19 @@ pub fn begin(store: &mut Store, plan: &Plan, target: &str, size: Option<Bytes>) 
             shard: None,
         })
         .unwrap()
+}
+
+/// Does `work` with a new store in which a run of this plan on this drive has begun; what the store has of it then.
+pub fn in_new_run(
+    text: &str,
+    target: &str,
+    work: impl FnOnce(&Mutex<Store>, RunId, &Plan) -> Result<(), LabError>,
+) -> Result<Outcome, LabError> {
+    let plan = plan::parse(text, PlanLength::Full).unwrap();
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut store = Store::open(&directory.path().join("store.sqlite")).unwrap();
+    let run = begin(&mut store, &plan, &format!("sim:{target}"), None);
+    let store = Mutex::new(store);
+    work(&store, run, &plan)?;
+    recall(&store.into_inner().unwrap(), run)
 }
