@@ -101,7 +101,7 @@ pub struct Copied {
 impl Mapping {
     /// Does the unit's share of collection before the host writes one page of this size to it: a few pages for each
     /// page written, so that a block is empty just as it is needed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn collect(&mut self, unit: Unit, size: u32, plan: &mut Vec<FlashOp>, followed: impl Followed) {
         let state = &self.units[unit.0 as usize];
         if state.victim.is_none() && (state.free.len() <= self.collection.start as usize || self.folds(unit)) {

@@ -423,7 +423,7 @@ impl Mapping {
     }
 
     /// Marks what `page` points to as no longer valid; whether there was such.
-    #[inline]
+    #[inline(always)]
     pub(super) fn invalidate(&mut self, page: Lpn) -> bool {
         let Some(slot) = self.slot_of(page) else { return false };
         self.empty_slot(slot, self.size_of(page));
@@ -431,7 +431,7 @@ impl Mapping {
     }
 
     /// Marks what is in a slot, a page of this size, as no longer valid.
-    #[inline]
+    #[inline(always)]
     pub(super) fn empty_slot(&mut self, slot: u32, size: u32) {
         let block = slot >> self.page_bits;
         self.valid[(slot >> 6) as usize] &= !(1 << (slot & 63));

@@ -140,7 +140,7 @@ impl FlashDrive {
         }
         let ready = self.encode(ready);
         self.recent.note(page, Nanos::MAX);
-        self.waiting.push(BufferedPage { page, sectors, is_kept: self.mapping.place_of(page).is_some() });
+        self.waiting.push(BufferedPage { page, sectors, is_kept: self.mapping.slot_of(page).is_some() });
         self.put(page, ready, entropy);
     }
 
@@ -163,7 +163,7 @@ impl FlashDrive {
 
     /// Decides where a page goes of which compression leaves `entropy` percent, and plans what flash must do for it; whether
     /// that programs it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn decide(&mut self, page: Lpn, entropy: u8) -> bool {
         self.plan.clear();
         let full = match self.spec.compression {
@@ -202,7 +202,7 @@ impl FlashDrive {
     }
 
     /// Frees the slots of the pages that waited for their flash page, which is programmed then.
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&mut self, programmed: Nanos) {
         for &waiting in &self.waiting {
             self.unsettled.note(self.now, waiting, programmed);
