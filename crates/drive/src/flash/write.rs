@@ -72,15 +72,16 @@ impl FlashDrive {
         for (index, piece) in self.pieces(request).enumerate() {
             let slot_free = self.buffer.acquire();
             let arrived = self.link.receive(self.now, slot_free.max(ready), piece.sectors, index == 0);
-            if piece.sectors == self.page_sectors {
+            let merged = if piece.sectors == self.page_sectors {
                 self.buffer.supersede(piece.page, self.now);
-                self.program(piece.page, SectorMask::MAX, arrived, request.entropy);
+                Merged::Whole(request.entropy)
             } else {
-                match self.buffer.merge(piece, self.page_sectors, arrived, request.entropy) {
-                    Merged::Waits => {}
-                    Merged::Whole(entropy) => self.program(piece.page, SectorMask::MAX, arrived, entropy),
-                    Merged::Evicts(partial) => self.complete_page(partial),
-                }
+                self.buffer.merge(piece, self.page_sectors, arrived, request.entropy)
+            };
+            match merged {
+                Merged::Waits => {}
+                Merged::Whole(entropy) => self.program(piece.page, SectorMask::MAX, arrived, entropy),
+                Merged::Evicts(partial) => self.complete_page(partial),
             }
             done = done.max(arrived);
         }
@@ -133,7 +134,7 @@ impl FlashDrive {
 
     /// Gives `sectors` of a page that were written to flash. The page is in a slot of the buffer and
     /// whole from `ready` on; the slot is free once the flash page that it is part of has been programmed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn program(&mut self, page: Lpn, sectors: SectorMask, ready: Nanos, entropy: u8) {
         if self.mapping.is_read_only() {
             return self.reject(sectors, ready);
