@@ -134,7 +134,6 @@ impl Variation {
     }
 }
 
-
 /// The draw that belongs to a part of a block.
 #[inline]
 pub const fn number(seed: Seed, block: u32, part: u32) -> u32 {
