@@ -72,7 +72,9 @@ impl CommandQueue {
             self.taken.drain(..self.over);
             self.over = 0;
         }
-        Some((completion, self.waiting.pop_front()))
+        // Most often nothing waits.
+        let next = if self.waiting.is_empty() { None } else { self.waiting.pop_front() };
+        Some((completion, next))
     }
 
     /// Forgets all commands; how many there were.

@@ -260,7 +260,7 @@ impl Measurement {
             Op::Read => &mut self.read,
             Op::Write | Op::Append => &mut self.write,
             Op::Trim => &mut self.trim,
-            Op::Flush => return self.flush.record(bytes, latency),
+            Op::Flush => return self.record_flush(bytes, latency),
             // What a host does to a zone is no request of the workload.
             Op::Zone(_) => return,
         };
@@ -271,6 +271,11 @@ impl Measurement {
         }
         self.series[tick].record(op, bytes, latency);
         self.elapsed = self.elapsed.max(at);
+    }
+
+    #[cold]
+    fn record_flush(&mut self, bytes: Bytes, latency: Nanos) {
+        self.flush.record(bytes, latency);
     }
 
     /// Begins an interval, which ends the one before.

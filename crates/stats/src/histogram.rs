@@ -31,7 +31,7 @@ impl Histogram {
     }
 
     /// Adds one latency.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, latency: Nanos) {
         self.bins.record(latency.min(LONGEST).as_nanos()).expect("the bins grow as they are needed");
         self.total += u128::from(latency.as_nanos());

@@ -172,7 +172,7 @@ impl FlashDrive {
             arbiter.unpark(at, &mut self.firmware);
             let is_free = self.spec.cores_for().map(|cores| self.firmware.free_at(cores) <= at);
             let Some((tag, request)) = arbiter.next(is_free) else { return };
-            self.take(at, tag, request);
+            self.take_waiting(at, tag, request);
         }
     }
 

@@ -61,7 +61,7 @@ impl Buffer {
     }
 
     /// Takes a slot; the time at which it is free.
-    #[inline]
+    #[inline(always)]
     pub fn acquire(&mut self) -> Nanos {
         let (last, count) = &mut self.released;
         match self.free_at.first() {

@@ -23,6 +23,8 @@ pub struct Channel {
 struct Lane {
     /// Reserved spans, ascending, apart from each other, some of them over.
     spans: Vec<(Nanos, Nanos)>,
+    /// So many of them are forgotten, and only kept so that the rest need not be moved each time. The last one never is.
+    forgotten: usize,
     /// How many of them are known to be over.
     over: usize,
 }
@@ -51,7 +53,18 @@ impl Channel {
     /// `now` is the time that has been reached: what ended before it is forgotten.
     #[inline]
     pub fn reserve(&mut self, now: Nanos, die: u32, earliest: Nanos, length: Nanos) -> Nanos {
-        self.reserve_each(now, die, earliest, length, 1, |end| end)
+        let die = die as usize;
+        if self.lanes[die].remembered() >= MANY {
+            self.forget(die, now);
+        }
+        let [first, second] = &mut self.lanes[..] else { return self.append(die, earliest, length) };
+        let (mine, other) = if die == 0 { (first, second) } else { (second, first) };
+        let from = earliest.max(mine.end());
+        let mut place = other.first_late(self.cursors[die + 1], from);
+        let start = other.free_from(&mut place, from, length);
+        self.cursors[die + 1] = place;
+        mine.append(start, start + length);
+        start + length
     }
 
     /// Reserves `count` spans of `length` one after the other. From when on the one after it can be is what `next` says of the
@@ -67,36 +80,33 @@ impl Channel {
         mut next: impl FnMut(Nanos) -> Nanos,
     ) -> Nanos {
         let die = die as usize;
-        if self.lanes[die].spans.len() >= MANY {
+        if self.lanes[die].remembered() >= MANY {
             self.forget(die, now);
         }
-        let mut from = earliest;
-        if let [first, second] = &mut self.lanes[..] {
+        if let ([first, second], true) = (&mut self.lanes[..], count > 0) {
             let (mine, other) = if die == 0 { (first, second) } else { (second, first) };
-            let cursor = &mut self.cursors[2 * die + (1 - die)];
-            let mut last = mine.end();
-            for _ in 0..count {
-                let start = other.free_late(cursor, last.max(from), length);
-                last = start + length;
-                mine.append(start, last);
-                from = next(last);
-            }
-            return from;
+            return mine.append_each(other, &mut self.cursors[die + 1], earliest, length, count, next);
         }
+        let mut from = earliest;
         for _ in 0..count {
-            let start = self.first_gap(die, self.lanes[die].end().max(from), length);
-            let end = start + length;
-            self.lanes[die].append(start, end);
-            from = next(end);
+            from = next(self.append(die, from, length));
         }
         from
+    }
+
+    /// Reserves one span where there is not just one other lane; its end.
+    #[inline(never)]
+    fn append(&mut self, die: usize, earliest: Nanos, length: Nanos) -> Nanos {
+        let start = self.first_gap(die, self.lanes[die].end().max(earliest), length);
+        self.lanes[die].append(start, start + length);
+        start + length
     }
 
     /// Reserves for a read of `die` that goes before what is booked for that die the earliest `length` from `earliest` on
     /// that the other dies and the other such reads leave free; returns its end.
     pub fn insert(&mut self, now: Nanos, die: u32, earliest: Nanos, length: Nanos) -> Nanos {
         let reads = self.lanes.len() - 1;
-        if self.lanes[reads].spans.len() >= MANY {
+        if self.lanes[reads].remembered() >= MANY {
             self.forget(reads, now);
         }
         let start = self.find(now, die, earliest, length);
@@ -150,16 +160,25 @@ impl Channel {
     #[cold]
     fn forget(&mut self, die: usize, now: Nanos) {
         let lane = &mut self.lanes[die];
-        let over = lane.spans.partition_point(|&(_, end)| end <= now);
-        lane.spans.drain(..over);
-        lane.over = lane.over.saturating_sub(over);
+        lane.forgotten += lane.spans[lane.forgotten..].partition_point(|&(_, end)| end <= now);
+        let is_worth_it = lane.forgotten >= MANY || lane.forgotten == lane.spans.len();
+        let dropped = if is_worth_it { std::mem::take(&mut lane.forgotten) } else { 0 };
+        lane.spans.drain(..dropped);
+        let first = lane.forgotten;
+        lane.over = lane.over.saturating_sub(dropped).max(first);
         for cursor in self.cursors.iter_mut().skip(die).step_by(self.lanes.len()) {
-            *cursor = cursor.saturating_sub(over);
+            *cursor = cursor.saturating_sub(dropped).max(first);
         }
     }
 }
 
 impl Lane {
+    /// How many spans it has not forgotten.
+    #[inline]
+    fn remembered(&self) -> usize {
+        self.spans.len() - self.forgotten
+    }
+
     /// When the last span ends.
     #[inline]
     fn end(&self) -> Nanos {
@@ -180,22 +199,15 @@ impl Lane {
         start
     }
 
-    /// The same as [`free_from`](Self::free_from), quicker where hardly anything is booked after `start`, as it is most often:
-    /// dies of a channel have about as much before them.
+    /// The first span that ends after `moment`, before which nothing from `cursor` on is in the way. Hardly anything is booked
+    /// after that most often: dies of a channel have about as much before them.
     #[inline]
-    fn free_late(&self, cursor: &mut usize, start: Nanos, length: Nanos) -> Nanos {
-        let later = self.spans.last_chunk::<FEW>().map_or(FEW, |last| FEW - over_at(last, start));
-        if later == FEW {
-            return self.free_from(cursor, start, length);
+    fn first_late(&self, cursor: usize, moment: Nanos) -> usize {
+        let later = self.spans.last_chunk::<FEW>().map_or(FEW, |last| FEW - over_at(last, moment));
+        if later < FEW {
+            return cursor.max(self.spans.len() - later);
         }
-        let mut start = start;
-        for &(from, until) in &self.spans[self.spans.len() - later..] {
-            if start + length <= from {
-                break;
-            }
-            start = until;
-        }
-        start
+        cursor + self.spans[cursor..].iter().take_while(|&&(_, end)| end <= moment).count()
     }
 
     /// The first span that ends after `moment`, which is not before `now`. Hardly any are left that end before it: those that
@@ -237,6 +249,39 @@ impl Lane {
             }
             _ => self.spans.push((start, end)),
         }
+    }
+
+    /// Adds spans at the end that the only `other` lane leaves free, as [`Channel::reserve_each`] says, and moves the cursor
+    /// that points to that. The last one is not put back before it is known that the next does not touch it.
+    #[inline]
+    fn append_each(
+        &mut self,
+        other: &Self,
+        cursor: &mut usize,
+        earliest: Nanos,
+        length: Nanos,
+        count: u32,
+        mut next: impl FnMut(Nanos) -> Nanos,
+    ) -> Nanos {
+        let mut from = earliest.max(self.end());
+        let mut place = other.first_late(*cursor, from);
+        let (mut begun, mut last) = self.spans.pop().unwrap_or_else(|| {
+            from = other.free_from(&mut place, from, length);
+            (from, from)
+        });
+        for _ in 0..count {
+            let start = other.free_from(&mut place, last.max(from), length);
+            if start != last {
+                self.spans.push((begun, last));
+                begun = start;
+            }
+            last = start + length;
+            from = next(last);
+        }
+        self.spans.push((begun, last));
+        self.over = self.over.min(self.spans.len() - 1);
+        *cursor = place;
+        from
     }
 }
 

@@ -1,5 +1,7 @@
 //! How blocks are emptied, so that there are always free ones.
 
+use std::ops::Range;
+
 use block::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -101,7 +103,7 @@ pub struct Copied {
 impl Mapping {
     /// Does the unit's share of collection before the host writes one page of this size to it: a few pages for each
     /// page written, so that a block is empty just as it is needed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn collect(&mut self, unit: Unit, size: u32, plan: &mut Vec<FlashOp>, followed: impl Followed) {
         let state = &self.units[unit.0 as usize];
         if state.victim.is_none() && (state.free.len() <= self.collection.start as usize || self.folds(unit)) {
@@ -293,16 +295,15 @@ impl Mapping {
             let valid = self.valid[word] & u64::MAX << (next & 63);
             let mut rest = valid;
             let (slots, owners, marks) = (&mut self.slots[..], &mut self.owners[..], &mut self.valid[..]);
-            while rest != 0 && left > 0 && to.next < to.end {
+            let first = to.block << self.page_bits | to.next;
+            let (mut slot, end) = (first, first + left.min(to.end - to.next));
+            while rest != 0 && slot < end {
                 let from = (word << 6) | rest.trailing_zeros() as usize;
                 rest &= rest - 1;
-                left -= 1;
-                let slot = to.block << self.page_bits | to.next;
                 let page = owners[from];
                 followed.note(slots, page, slot);
                 owners[slot as usize] = page;
-                marks[(slot >> 6) as usize] |= 1 << (slot & 63);
-                to.next += 1;
+                slot += 1;
                 if together > 1 && !at_hand.contains(&from) {
                     let sense = from / sense_pages as usize;
                     reads += u32::from(sense as u32 != sensed);
@@ -311,6 +312,9 @@ impl Mapping {
                 }
             }
             marks[word] &= !(valid ^ rest);
+            mark(marks, first..slot);
+            to.next += slot - first;
+            left -= slot - first;
             if to.next == to.end {
                 self.counts[to.block as usize] += (to.next - started) as u16;
                 programs += programmed(started, to.next);
@@ -330,5 +334,16 @@ impl Mapping {
         let to = self.sense_of(to.block << self.page_bits | to.next.saturating_sub(1));
         let (reads, programs) = if together == 1 { (moved, moved) } else { (reads, programs) };
         Copied { moved: Moved { pages: moved, reads, programs, to }, next, size: moved, sensed }
+    }
+}
+
+/// Marks the pages in some slots as valid.
+#[inline]
+fn mark(marks: &mut [u64], slots: Range<u32>) {
+    let mut slot = slots.start;
+    while slot < slots.end {
+        let count = (64 - (slot & 63)).min(slots.end - slot);
+        marks[(slot >> 6) as usize] |= (u64::MAX >> (64 - count)) << (slot & 63);
+        slot += count;
     }
 }

@@ -141,7 +141,7 @@ impl Die {
 }
 
 impl Schedule {
-    #[inline]
+    #[inline(never)]
     fn add(&mut self, now: Nanos, kind: OperationKind, start: Nanos, end: Nanos) {
         self.forget(now);
         let (start, end) = (start - self.put_off, end - self.put_off);

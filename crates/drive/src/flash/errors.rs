@@ -122,7 +122,7 @@ impl Errors {
     }
 
     /// Notes that a page of `block` is programmed at `now`.
-    #[inline]
+    #[inline(never)]
     pub fn programmed(&mut self, now: Nanos, block: u32) {
         self.blocks[block as usize].programmed = age(now);
     }

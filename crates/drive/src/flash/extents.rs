@@ -78,6 +78,7 @@ impl Extents {
     }
 
     /// Where `page` was put, if it was written so.
+    #[inline(always)]
     pub fn slot_of(&self, page: Lpn) -> Option<u32> {
         // Nearly all are as long as the first.
         let guess = self.usual.divide(u64::from(page.0)) as usize;

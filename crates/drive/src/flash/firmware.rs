@@ -44,7 +44,7 @@ impl Firmware {
     }
 
     /// The same where it may have one of the first so many processors.
-    #[inline]
+    #[inline(always)]
     pub fn begin_among(&mut self, cores: u32, now: Nanos, from: Nanos, op: Op) -> (Core, Nanos) {
         self.release(now);
         if from > now {

@@ -126,7 +126,7 @@ impl MapCache {
     }
 
     /// Changes the map's entry of `page`; what flash must do for that.
-    #[inline]
+    #[inline(always)]
     pub fn write(&mut self, page: Lpn) -> Need {
         let (number, offset) = self.entries.split(u64::from(page.0));
         let (number, offset) = (number as u32, offset as u32);
@@ -181,6 +181,7 @@ impl MapCache {
     }
 
     /// Makes room for a region whose extents have changed or that is not here.
+    #[inline(never)]
     fn hold(&mut self, number: u32, before: Region, after: Region) -> Need {
         let fetch = (before.extents > 0 && !before.resident).then_some(number);
         if before.resident {

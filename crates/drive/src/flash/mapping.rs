@@ -249,16 +249,14 @@ impl Mapping {
     }
 
     /// Where `page` is kept; none if it was never written or trimmed.
-    #[inline]
+    #[inline(always)]
     pub fn place_of(&self, page: Lpn) -> Option<PageLocation> {
-        self.slot_of(page).map(|slot| {
-            let (block, sense) = self.sense_of(slot);
-            PageLocation { unit: self.unit_of_block(block), cells: self.cells_of(block), block, sense }
-        })
+        let (block, sense) = self.sense_of(self.slot_of(page)?);
+        Some(PageLocation { unit: self.unit_of_block(block), cells: self.cells_of(block), block, sense })
     }
 
     /// The block of a slot, and which of that block's array reads brings it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn sense_of(&self, slot: u32) -> (u32, u32) {
         let (block, page) = (slot >> self.page_bits, slot & ((1 << self.page_bits) - 1));
         let page = self.packing.as_ref().map_or(page, |packing| packing.place(block, page));
@@ -360,7 +358,7 @@ impl Mapping {
     }
 
     /// The slot that `page` is in; none if it was never written or trimmed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn slot_of(&self, page: Lpn) -> Option<u32> {
         if !self.is_tabled(page) {
             return self.extents.slot_of(page);
@@ -425,7 +423,7 @@ impl Mapping {
     }
 
     /// Marks what `page` points to as no longer valid; whether there was such.
-    #[inline]
+    #[inline(always)]
     pub(super) fn invalidate(&mut self, page: Lpn) -> bool {
         let Some(slot) = self.slot_of(page) else { return false };
         self.empty_slot(slot, self.size_of(page));
@@ -433,7 +431,7 @@ impl Mapping {
     }
 
     /// Marks what is in a slot, a page of this size, as no longer valid.
-    #[inline]
+    #[inline(always)]
     pub(super) fn empty_slot(&mut self, slot: u32, size: u32) {
         let block = slot >> self.page_bits;
         self.valid[(slot >> 6) as usize] &= !(1 << (slot & 63));

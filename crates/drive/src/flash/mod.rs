@@ -246,7 +246,14 @@ impl FlashDrive {
         self.mapping.give_back()
     }
 
+    /// Takes a command that had to wait into the drive at `now`.
+    #[inline(never)]
+    fn take_waiting(&mut self, now: Nanos, tag: Tag, request: Request) {
+        self.take(now, tag, request);
+    }
+
     /// Takes a command into the drive at `now`.
+    #[inline(always)]
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.warm_up(now);
         self.patrol(now);
@@ -363,7 +370,7 @@ impl Drive for FlashDrive {
         let (completion, next) = self.queue.complete(until)?;
         self.now = self.now.max(completion.at);
         if let Some((tag, request)) = next {
-            self.take(self.now, tag, request);
+            self.take_waiting(self.now, tag, request);
         }
         Some(completion)
     }

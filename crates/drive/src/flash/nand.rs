@@ -83,6 +83,9 @@ pub struct Nand {
     /// What a flash page takes there.
     fill: Nanos,
     program_pages: u32,
+    /// What each program of the move at hand takes.
+    #[serde(skip)]
+    programming: Vec<Nanos>,
     /// A block of which a read took so many retries that its data is to be moved.
     ailing: Option<u32>,
     /// Whether a read found what cannot be corrected, since this was asked last.
@@ -113,6 +116,7 @@ impl Nand {
             transfer: transfers(times.channel, geometry.page.sectors()),
             fill: fill(times.channel, geometry.page, geometry.program_pages),
             program_pages: geometry.program_pages,
+            programming: Vec::new(),
             ailing: None,
             failure: Status::Success,
             pages_read: 0,
@@ -159,7 +163,7 @@ impl Nand {
     }
 
     /// Reads `sectors` of the page at `place`, starting at `ready` at the earliest; when they are with the controller.
-    #[inline]
+    #[inline(always)]
     pub fn read(&mut self, now: Nanos, ready: Nanos, place: PageLocation, sectors: u32) -> Nanos {
         let number = self.die_of_unit[place.unit.0 as usize] as usize;
         let transfer = self.transfer[sectors as usize];
@@ -203,7 +207,7 @@ impl Nand {
     }
 
     /// What it takes to have the page of `place` in the register of its die, with the retries that its errors need.
-    #[inline]
+    #[inline(always)]
     fn sensing(&mut self, now: Nanos, die: usize, place: PageLocation, transfer: Nanos) -> Nanos {
         let at = (place.block, place.sense);
         if self.times.keeps_page && std::mem::replace(&mut self.dies[die].holds, at) == at {

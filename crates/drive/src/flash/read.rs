@@ -8,6 +8,7 @@ use super::held_tables::TablePlace;
 use super::operation::{Lpn, PageLocation};
 
 impl FlashDrive {
+    #[inline(always)]
     pub(super) fn read(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {
         let mut done = ready;
         let mut found = ready;
@@ -48,7 +49,7 @@ impl FlashDrive {
     }
 
     /// Reads sectors of a page, if it was ever written; when they are with the controller.
-    #[inline]
+    #[inline(always)]
     pub(super) fn fetch(&mut self, ready: Nanos, page: Lpn, sectors: u32) -> Nanos {
         let sectors = self.mapping.stored(page, sectors);
         let Some(place) = self.mapping.place_of(page) else { return ready };

@@ -1,5 +1,7 @@
 //! How the parts of flash differ, and how one operation differs from the next.
 
+use std::ops::Range;
+
 use block::{Nanos, Seed};
 use serde::{Deserialize, Serialize};
 
@@ -57,14 +59,10 @@ impl Default for KnownBlocks {
 }
 
 impl KnownBlocks {
-    /// What `find` says of a block.
+    /// Where the factor of a block is, if it is known, and which block's is there now.
     #[inline(always)]
-    fn factor(&mut self, block: u32, find: impl FnOnce() -> Factor) -> Factor {
-        let known = &mut self.0[block as usize % KNOWN_BLOCKS];
-        if known.0 != block {
-            *known = (block, find());
-        }
-        known.1
+    fn of(&mut self, block: u32) -> &mut (u32, Factor) {
+        &mut self.0[block as usize % KNOWN_BLOCKS]
     }
 }
 
@@ -102,8 +100,17 @@ impl Variation {
     /// What an operation of this mean time takes in a block of a die, programs and erases alike.
     #[inline]
     pub fn in_block(&mut self, die: u32, block: u32, time: Nanos) -> Nanos {
-        let Self { known, blocks, block: spread, dies, .. } = self;
-        known.factor(block, || drawn(*spread, *blocks, block).times(dies[die as usize])).of(time)
+        let known = self.known.of(block);
+        if known.0 == block { known.1.of(time) } else { self.learn(die, block).of(time) }
+    }
+
+    /// Draws the factor of a block of a die, and keeps it.
+    #[cold]
+    fn learn(&mut self, die: u32, block: u32) -> Factor {
+        let drawn = self.block.factor(number(self.blocks, block, u32::MAX));
+        let factor = drawn.times(self.dies[die as usize]);
+        *self.known.of(block) = (block, factor);
+        factor
     }
 
     /// What programming a page of `word_line` takes that takes so long [in its block](Self::in_block).
@@ -113,17 +120,18 @@ impl Variation {
         self.program.factor(self.draws.draw()).of(lasting)
     }
 
+    /// Adds to `times` the same of a page of each of these word lines.
+    #[inline]
+    pub fn program_each(&mut self, word_lines: Range<u32>, in_block: Nanos, times: &mut Vec<Nanos>) {
+        let lines = &self.word_lines[word_lines.start as usize..word_lines.end as usize];
+        times.extend(lines.iter().map(|line| self.program.factor(self.draws.draw()).of(line.of(in_block))));
+    }
+
     /// What erasing a block takes.
     pub fn erase(&mut self, die: u32, block: u32, time: Nanos) -> Nanos {
         let lasting = self.in_block(die, block, time);
         self.erase.factor(self.draws.draw()).of(lasting)
     }
-}
-
-/// What a block draws.
-#[cold]
-fn drawn(spread: Spread, seed: Seed, block: u32) -> Factor {
-    spread.factor(number(seed, block, u32::MAX))
 }
 
 /// The draw that belongs to a part of a block.

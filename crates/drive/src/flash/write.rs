@@ -72,15 +72,16 @@ impl FlashDrive {
         for (index, piece) in self.pieces(request).enumerate() {
             let slot_free = self.buffer.acquire();
             let arrived = self.link.receive(self.now, slot_free.max(ready), piece.sectors, index == 0);
-            if piece.sectors == self.page_sectors {
+            let merged = if piece.sectors == self.page_sectors {
                 self.buffer.supersede(piece.page, self.now);
-                self.program(piece.page, SectorMask::MAX, arrived, request.entropy);
+                Merged::Whole(request.entropy)
             } else {
-                match self.buffer.merge(piece, self.page_sectors, arrived, request.entropy) {
-                    Merged::Waits => {}
-                    Merged::Whole(entropy) => self.program(piece.page, SectorMask::MAX, arrived, entropy),
-                    Merged::Evicts(partial) => self.complete_page(partial),
-                }
+                self.buffer.merge(piece, self.page_sectors, arrived, request.entropy)
+            };
+            match merged {
+                Merged::Waits => {}
+                Merged::Whole(entropy) => self.program(piece.page, SectorMask::MAX, arrived, entropy),
+                Merged::Evicts(partial) => self.complete_page(partial),
             }
             done = done.max(arrived);
         }
@@ -133,14 +134,14 @@ impl FlashDrive {
 
     /// Gives `sectors` of a page that were written to flash. The page is in a slot of the buffer and
     /// whole from `ready` on; the slot is free once the flash page that it is part of has been programmed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn program(&mut self, page: Lpn, sectors: SectorMask, ready: Nanos, entropy: u8) {
         if self.mapping.is_read_only() {
             return self.reject(sectors, ready);
         }
         let ready = self.encode(ready);
         self.recent.note(page, Nanos::MAX);
-        self.waiting.push(BufferedPage { page, sectors, is_kept: self.mapping.place_of(page).is_some() });
+        self.waiting.push(BufferedPage { page, sectors, is_kept: self.mapping.slot_of(page).is_some() });
         self.put(page, ready, entropy);
     }
 
@@ -163,7 +164,7 @@ impl FlashDrive {
 
     /// Decides where a page goes of which compression leaves `entropy` percent, and plans what flash must do for it; whether
     /// that programs it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn decide(&mut self, page: Lpn, entropy: u8) -> bool {
         self.plan.clear();
         let full = match self.spec.compression {
@@ -202,7 +203,7 @@ impl FlashDrive {
     }
 
     /// Frees the slots of the pages that waited for their flash page, which is programmed then.
-    #[inline]
+    #[inline(always)]
     pub(super) fn settle(&mut self, programmed: Nanos) {
         for &waiting in &self.waiting {
             self.unsettled.note(self.now, waiting, programmed);

@@ -1,5 +1,7 @@
 //! How long it takes to move pages from one block of a unit to another.
 
+use std::iter::repeat_n;
+
 use block::Nanos;
 
 use super::super::channel::Channel;
@@ -71,15 +73,22 @@ impl Nand {
         let usual = in_block(self, last.page_type);
         // The others take the word lines before; in a block with too few of those, its first page.
         let first = if count > last.number + 1 { in_block(self, 0) } else { usual };
-        let Self { dies, channels, variation, fill, times, .. } = self;
+        let Self { dies, channels, variation, fill, times, programming, .. } = self;
+        let before = count.saturating_sub(last.number + 1);
+        let lines = last.number + 1 - (count - before)..last.number + 1;
+        programming.clear();
+        match variation {
+            Some(variation) => {
+                (0..before).for_each(|_| variation.program_each(0..1, first, programming));
+                variation.program_each(lines, usual, programming);
+            }
+            None => programming.extend(repeat_n(first, before as usize).chain(lines.map(|_| usual))),
+        }
         let die = &mut dies[number];
         let (channel, lane) = (&mut channels[die.channel as usize], die.lane);
-        let mut back = count;
+        let mut programming = programming.iter();
         let mut program = |start: Nanos| {
-            back -= 1;
-            let (line, mean) = last.number.checked_sub(back).map_or((0, first), |line| (line, usual));
-            let programming = variation.as_mut().map_or(mean, |variation| variation.program(line, mean));
-            let end = start + programming;
+            let end = start + *programming.next().expect("there is one for each program");
             die.note(now, OperationKind::Program, start, end, false);
             end
         };
