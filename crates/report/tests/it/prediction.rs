@@ -3,27 +3,30 @@
 use assay_report::prediction::{html, text};
 use block::Seed;
 use lab::replicate::qos::{Qos, QosAnswer, QosRun, QosTarget, Simulated, parse};
+use testkit::figures::{drive, experiment};
 
 const COMMAND: &str = "assay replicate qos --drive drive-1 --seed 3";
 
 /// Six experiments on one drive, of reads and writes, and one on another.
 fn figures() -> Qos {
-    let mut text =
-        "[[reading]]\nid = \"log\"\ntext = \"a log\"\n[[source]]\nid = \"s\"\ntitle = \"S\"\nhost = \"h\"\n".to_owned();
-    for drive in 1..=2 {
-        text += &format!("[[drive]]\nid = \"drive-{drive}\"\npreset = \"drive-{drive}\"\nmodel = \"Drive {drive}\"\n");
+    let mut text = String::new();
+    for number in 1..=2 {
+        text += &drive(&format!("drive-{number}"), &format!("drive-{number}"), &format!("Drive {number}"));
     }
     let loads = [(1, 20), (1, 30), (1, 40), (1, 50), (1, 60), (1, 70), (2, 20)];
-    for (drive, load) in loads {
+    for (number, load) in loads {
         let points: String =
             ["read p50", "read p99", "read p99.9", "write p50", "write p99", "write p99.9", "read max"]
                 .iter()
                 .map(|name| format!("{{ q = \"{name}\", v = {load} }}, "))
                 .collect();
-        text += &format!(
-            "[[qos]]\nid = \"drive-{drive}/load-{load}k\"\ndrive = \"drive-{drive}\"\nsource = \"s\"\ncond = {{ rw = \"randrw\", bs = \
-             4096, overwrites = 1, offered_total_iops = {load}000 }}\nunit = \"us\"\ngrade = \"A\"\nread = \"log\"\nseen = \
-             \"\"\nuse = \"check\"\npoints = [{points}]\n"
+        let conditions = format!("rw = \"randrw\", bs = 4096, overwrites = 1, offered_total_iops = {load}000");
+        text += &experiment(
+            &format!("drive-{number}/load-{load}k"),
+            &format!("drive-{number}"),
+            "check",
+            &conditions,
+            &points,
         );
     }
     parse(&text).unwrap()
