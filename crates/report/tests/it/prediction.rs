@@ -96,3 +96,23 @@ fn the_page_says_how_to_repeat_it_and_the_text_what_was_not_simulated() {
     assert!(told.contains("Not simulated: it is lost.") && told.contains("not simulated"), "{told}");
     assert!(!told.contains("no preset"), "{told}");
 }
+
+#[test]
+fn long_names_are_broken_and_not_cut() {
+    let (qos, mut run) = made();
+    let long = "drive-1?capacity.user=256MiB&spare=20%";
+    run.drives[0].as_mut().unwrap().as_mut().unwrap().name = long.to_owned();
+    let told = text(&qos, &run, 80);
+    assert!(told.lines().any(|line| line == long), "{told}");
+    assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+    let group = format!("drive-1/reads of all sizes {}", "and queue depths ".repeat(3).trim_end());
+    let text_of = |id: &str| {
+        drive("drive-1", "x", "D") + &experiment(id, "drive-1", "check", "bs = 4096", "{ q = \"mean\", v = 9 }")
+    };
+    let qos = parse(&text_of(&group)).unwrap();
+    let answers = vec![vec![QosAnswer::new(&qos.groups[0].points[0], Err("`it` is lost".to_owned()))]];
+    run = QosRun { drives: vec![run.drives.swap_remove(0)], answers, ..run };
+    let told = text(&qos, &run, 80);
+    assert!(told.contains("  reads of all sizes and queue depths and queue\n  depths"), "{told}");
+    assert!(html(&qos, &run, COMMAND, "1").contains("Not simulated, <code>it</code> is lost"), "quoted as code");
+}
