@@ -80,7 +80,7 @@ fn room(width: u16) -> u16 {
 fn line(name: &str, columns: [&str; 4], width: u16) -> String {
     let room = usize::from(room(width));
     let columns: String =
-        columns.iter().zip(COLUMNS).map(|(cell, width)| format!("{cell:>1$}", usize::from(width))).collect();
+        columns.iter().zip(COLUMNS).map(|(cell, width)| format!("{cell:>0$}", usize::from(width))).collect();
     format!("{name:<room$}{columns}").trim_end().to_owned()
 }
 
