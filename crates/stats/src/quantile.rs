@@ -45,6 +45,19 @@ pub fn five_numbers(samples: &[f64]) -> Option<[f64; 5]> {
     (!sorted.is_empty()).then(|| [0.0, 0.25, 0.5, 0.75, 1.0].map(|share| quantile(&sorted, share)))
 }
 
+/// The value in the middle, or the mean of the two there; also of infinite values, between which nothing can be
+/// interpolated. None where there are no values.
+pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let upper = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        odd if odd % 2 == 1 => Some(sorted[upper]),
+        _ => Some((sorted[upper - 1] + sorted[upper]) / 2.0),
+    }
+}
+
 /// The u for which the u-th fractional order statistic lies below the quantile at `share` with this `chance`.
 fn place_of(share: f64, chance: f64, spaces: f64) -> f64 {
     let below = |u: f64| Beta::new(spaces * u, spaces * (1.0 - u)).expect("u lies between zero and one").cdf(share);
@@ -72,6 +85,14 @@ mod tests {
     fn quantiles_lie_between_neighbours() {
         let sorted = [1.0, 2.0, 3.0, 4.0];
         assert_eq!([0.0, 0.25, 0.5, 1.0].map(|share| quantile(&sorted, share)), [1.0, 1.75, 2.5, 4.0]);
+    }
+
+    #[test]
+    fn a_median_may_be_infinite() {
+        assert_eq!(median([3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median([4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(median([1.0, f64::INFINITY, f64::INFINITY, 2.0, f64::INFINITY]), Some(f64::INFINITY));
+        assert_eq!((median([f64::INFINITY; 2]), median([])), (Some(f64::INFINITY), None));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use block::Seed;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::quantile::quantile;
+use crate::quantile::median;
 
 /// The median absolute deviation times this is the standard deviation of normal values.
 ///
@@ -28,9 +28,9 @@ impl RobustSpread {
     /// Source: F. R. Hampel, "The influence curve and its role in robust estimation", Journal of the American Statistical
     /// Association 69, 1974.
     pub fn of(values: &[f64]) -> Option<Self> {
-        let median = median(values)?;
-        let distances: Vec<f64> = values.iter().map(|value| (value - median).abs()).collect();
-        Some(Self { median, deviation: NORMAL * self::median(&distances)? })
+        let middle = median(values.iter().copied())?;
+        let distances = values.iter().map(|value| (value - middle).abs());
+        Some(Self { median: middle, deviation: NORMAL * median(distances)? })
     }
 
     /// How many deviations a value lies above the median: the modified z-score. A deviation counts as `resolution` at
@@ -89,12 +89,6 @@ impl ScoreDistribution {
 fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
     let mut unit = || 1.0 - random.random::<f64>();
     (-2.0 * unit().ln()).sqrt() * (std::f64::consts::TAU * unit()).cos()
-}
-
-fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    (!sorted.is_empty()).then(|| quantile(&sorted, 0.5))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod browser;
+pub mod figures;
 pub mod loops;
 pub mod multimeter;
 pub mod process;

@@ -2,6 +2,7 @@
 
 use crate::support::{FIGURES, METHOD, Place};
 use serde_json::Value;
+use testkit::figures::{drive, experiment};
 
 fn place() -> (Place, String) {
     let place = Place::new();
@@ -126,42 +127,22 @@ fn what_the_published_latencies_do_not_take_is_refused() {
 }
 
 /// Figures of one's own: of a built-in drive, of one that is known by its id, and of one that is not.
-const OWN: &str = r#"
-schema_version = 1
-[how]
-"log" = "a log"
-[[drive]]
-id = "mine"
-preset = "x25-m"
-[[drive]]
-id = "samsung-pm983"
-split = "points"
-[[drive]]
-id = "theirs"
-preset = "./theirs.toml"
-[[qos]]
-id = "mine/randread-qd4"
-drive = "mine"
-cond = { rw = "randread", bs = 4096, qd = 4, state = "steady" }
-unit = "us"
-read = "log"
-use = "check"
-points = [{ q = "p50", v = 200 }, { q = "IOPS", v = 20000, unit = "IOPS" }, { q = "fastest", v = 1 }]
-[[qos]]
-id = "samsung-pm983/sheet"
-drive = "samsung-pm983"
-cond = { bs = 4096 }
-unit = "us"
-use = "check"
-points = [{ q = "mean", v = 85 }]
-[[qos]]
-id = "theirs/randread"
-drive = "theirs"
-cond = { rw = "randread", bs = 4096, qd = 1 }
-unit = "us"
-use = "check"
-points = [{ q = "mean", v = 85 }]
-"#;
+fn own() -> String {
+    let head =
+        "schema_version = 1\n[how]\n\"log\" = \"a log\"\n[[drive]]\nid = \"samsung-pm983\"\nsplit = \"points\"\n";
+    let steady = "rw = \"randread\", bs = 4096, qd = 4, state = \"steady\"";
+    let points = "{ q = \"p50\", v = 200 }, { q = \"IOPS\", v = 20000, unit = \"IOPS\" }, { q = \"fastest\", v = 1 }";
+    let mean = "{ q = \"mean\", v = 85 }";
+    [
+        head.to_owned(),
+        drive("mine", "x25-m", "Mine"),
+        drive("theirs", "./theirs.toml", "Theirs"),
+        experiment("mine/randread-qd4", "mine", "check", steady, points),
+        experiment("samsung-pm983/sheet", "samsung-pm983", "check", "bs = 4096", mean),
+        experiment("theirs/randread", "theirs", "check", "rw = \"randread\", bs = 4096, qd = 1", mean),
+    ]
+    .concat()
+}
 
 fn words(told: &str) -> String {
     told.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -170,7 +151,7 @@ fn words(told: &str) -> String {
 #[test]
 fn figures_of_ones_own_stand_beside_simulated_ones() {
     let place = Place::new();
-    std::fs::write(place.path("my own.toml"), OWN).unwrap();
+    std::fs::write(place.path("my own.toml"), own()).unwrap();
     let own = ["replicate", "./my own.toml", "--quick", "--drive", "mine", "--on"];
     let told = place.succeeds(&[&own[..], &[SMALL]].concat());
     assert!(told.contains("randread-qd4, p50, µs") && words(&told).contains("1 drive, 2 points simulated"), "{told}");
@@ -187,7 +168,7 @@ fn figures_of_ones_own_stand_beside_simulated_ones() {
 #[test]
 fn a_drive_that_is_not_simulated_says_why_and_its_own_file_takes_its_place() {
     let place = Place::new();
-    std::fs::write(place.path("own.toml"), OWN).unwrap();
+    std::fs::write(place.path("own.toml"), own()).unwrap();
     std::fs::write(place.path("theirs.toml"), "name = \"read by nobody\"").unwrap();
     let told = words(&place.succeeds(&["replicate", "own.toml", "--quick", "--drive", "theirs"]));
     assert!(told.contains("Not simulated: `./theirs.toml` is no built-in preset"), "{told}");
@@ -207,13 +188,13 @@ fn a_drive_that_is_not_simulated_says_why_and_its_own_file_takes_its_place() {
 fn what_holds_no_figures_is_refused() {
     let place = Place::new();
     let write = |name: &str, text: &[u8]| std::fs::write(place.path(name), text).unwrap();
-    write("own.toml", OWN.as_bytes());
+    write("own.toml", own().as_bytes());
     write("bytes.toml", b"[[qos]]\n\xff\xfe");
     write("syntax.toml", b"[[qos]]\nid = \n");
-    write("key.toml", OWN.replace("qd = 4", "qdd = 4").as_bytes());
-    write("value.toml", OWN.replace("v = 200", "v = -200").as_bytes());
-    write("huge.toml", OWN.replace("qd = 4", "qd = 99999999999999999999").as_bytes());
-    write("version.toml", OWN.replace("schema_version = 1", "schema_version = 2").as_bytes());
+    write("key.toml", own().replace("qd = 4", "qdd = 4").as_bytes());
+    write("value.toml", own().replace("v = 200", "v = -200").as_bytes());
+    write("huge.toml", own().replace("qd = 4", "qd = 99999999999999999999").as_bytes());
+    write("version.toml", own().replace("schema_version = 1", "schema_version = 2").as_bytes());
     write("nothing.toml", b"qos = []");
     // Sparse: no disk is filled.
     std::fs::File::create(place.path("large.toml")).unwrap().set_len(100_000_000).unwrap();

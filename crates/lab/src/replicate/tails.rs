@@ -361,6 +361,7 @@ fn suitable(spec: &FlashSpec) -> u32 {
 #[cfg(test)]
 mod tests {
     use plan::replicate::qos::Standing;
+    use testkit::figures::{drive, experiment};
 
     use super::*;
 
@@ -423,63 +424,31 @@ mod tests {
         assert!(large > 200, "{large} blocks hold a hundred times the buffer");
     }
 
-    const FILE: &str = r#"
-[[reading]]
-id = "log"
-text = "a log"
-[[source]]
-id = "s"
-title = "S"
-host = "h"
-[[drive]]
-id = "d"
-preset = "x25-m"
-model = "D"
-[[drive]]
-id = "lost"
-preset = "lost"
-model = "L"
-[[qos]]
-id = "d/load"
-drive = "d"
-source = "s"
-cond = { rw = "randrw", bs = 4096, overwrites = 1, offered_total_iops = 10600 }
-unit = "us"
-grade = "A"
-read = "log"
-seen = "page 1"
-use = "fit"
-points = [{ q = "read p50", v = 64 }, { q = "achieved writes/s", v = 5000, unit = "IOPS" }, { q = "read p99.999", v = 64 }]
-[[qos]]
-id = "d/deep"
-drive = "d"
-source = "s"
-cond = { rw = "randwrite", bs = 4096, qd = 4, workers = 2, overwrites = 0.5, distribution = "zipf:0.8" }
-unit = "us"
-grade = "A"
-read = "log"
-seen = "page 2"
-use = "check"
-points = [{ q = "mean", v = 64 }, { q = "IOPS", v = 60000, unit = "IOPS" }, { q = "min IOPS (0.5 s samples)", v = 64, unit = "IOPS" }]
-[[qos]]
-id = "lost/any"
-drive = "lost"
-source = "s"
-cond = { rw = "randread", bs = 4096, qd = 1, overwrites = 0 }
-unit = "us"
-grade = "A"
-read = "log"
-seen = "page 3"
-use = "check"
-points = [{ q = "p50", v = 64 }]
-"#;
+    /// Experiments on a drive and on one that there is not.
+    fn figures() -> String {
+        let load = "rw = \"randrw\", bs = 4096, overwrites = 1, offered_total_iops = 10600";
+        let deep = "rw = \"randwrite\", bs = 4096, qd = 4, workers = 2, overwrites = 0.5, distribution = \"zipf:0.8\"";
+        let writes = "{ q = \"read p50\", v = 64 }, { q = \"achieved writes/s\", v = 5000, unit = \"IOPS\" }, \
+                      { q = \"read p99.999\", v = 64 }";
+        let rates = "{ q = \"mean\", v = 64 }, { q = \"IOPS\", v = 60000, unit = \"IOPS\" }, \
+                     { q = \"min IOPS (0.5 s samples)\", v = 64, unit = \"IOPS\" }";
+        let any = "rw = \"randread\", bs = 4096, qd = 1, overwrites = 0";
+        [
+            drive("d", "x25-m", "D"),
+            drive("lost", "lost", "L"),
+            experiment("d/load", "d", "fit", load, writes),
+            experiment("d/deep", "d", "check", deep, rates),
+            experiment("lost/any", "lost", "check", any, "{ q = \"p50\", v = 64 }"),
+        ]
+        .concat()
+    }
 
     fn run(seed: u64) -> QosRun {
         run_with(seed, None)
     }
 
     fn run_with(seed: u64, states: Option<StateCache>) -> QosRun {
-        let qos = plan::replicate::qos::parse(FILE).unwrap();
+        let qos = plan::replicate::qos::parse(&figures()).unwrap();
         let tiny = Preset::find("optane-p4800x?media.capacity=64MiB").unwrap();
         let drives = vec![Some(Ok(tiny)), Some(Err("no such drive".to_owned()))];
         let request = QosRequest { qos: &qos, drives, seed: Seed::new(seed), is_quick: true, blocks: None, states };

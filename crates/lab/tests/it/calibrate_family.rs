@@ -6,6 +6,7 @@ use assay_lab::replicate::qos::{Qos, parse};
 use assay_lab::replicate::{QosRequest, replicate_qos};
 use block::Seed;
 use drive::preset::Preset;
+use testkit::figures::{drive, experiment};
 
 /// Two drives that share a controller and have each their own flash.
 const DRIVES: [&str; 2] = ["x25-m?capacity.user=64MiB&spare=400%", "x25-e-32?capacity.user=64MiB&spare=400%"];
@@ -13,19 +14,18 @@ const TRUTH: &str = "controller.command=31us&controller.retire=70us";
 
 /// Points of both drives; those that check are multiplied by `lie`.
 fn figures(values: &[[f64; 3]; 2], lie: f64) -> Qos {
-    let mut text =
-        "[[reading]]\nid = \"log\"\ntext = \"a log\"\n[[source]]\nid = \"s\"\ntitle = \"S\"\nhost = \"h\"\n".to_owned();
+    let mut text = String::new();
     for preset in ["x25-m", "x25-e-32"] {
-        text += &format!("[[drive]]\nid = \"of-{preset}\"\npreset = \"{preset}\"\nmodel = \"D\"\n");
+        text += &drive(&format!("of-{preset}"), preset, "D");
     }
     for (preset, [mean, rate, check]) in ["x25-m", "x25-e-32"].into_iter().zip(values) {
-        text += &format!(
-            "[[qos]]\nid = \"{preset}/reads\"\ndrive = \"of-{preset}\"\nsource = \"s\"\ncond = {{ rw = \"randread\", bs = 4096, \
-             qd = 1, overwrites = 0 }}\nunit = \"us\"\ngrade = \"A\"\nread = \"log\"\nseen = \"\"\nuse = \"fit\"\npoints = [{{ q = \
-             \"mean\", v = {mean} }}, {{ q = \"IOPS QD16\", v = {rate}, unit = \"IOPS\", qd = 16 }}, {{ q = \"p50 QD4\", v = {}, use = \
-             \"check\", qd = 4 }}, {{ q = \"max\", v = 1 }}]\n",
+        let points = format!(
+            "{{ q = \"mean\", v = {mean} }}, {{ q = \"IOPS QD16\", v = {rate}, unit = \"IOPS\", qd = 16 }}, \
+             {{ q = \"p50 QD4\", v = {}, use = \"check\", qd = 4 }}, {{ q = \"max\", v = 1 }}",
             check * lie
         );
+        let conditions = "rw = \"randread\", bs = 4096, qd = 1, overwrites = 0";
+        text += &experiment(&format!("{preset}/reads"), &format!("of-{preset}"), "fit", conditions, &points);
     }
     parse(&text).unwrap()
 }

@@ -315,33 +315,48 @@ struct DriveDocument {
     pages_programmed: u64,
     pages_moved: u64,
     blocks_erased: u64,
-    /// From here on left out where there were none, as on most drives.
-    #[serde(skip_serializing_if = "is_none")]
-    read_retries: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    soft_decodes: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    uncorrectable_pages: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    patrol_reads: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    pages_read_ahead: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    read_ahead_wasted: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    zone_resets: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    failed_commands: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    repaired_reads: u64,
+    /// All that was counted besides, by the counters' own names and with units; what was not is left out.
+    #[serde(flatten)]
+    others: BTreeMap<String, u64>,
     write_amplification: Option<f64>,
     /// What held a rig up; null where there is no rig.
     limit: Option<&'static str>,
 }
 
-/// Whether nothing was counted.
-const fn is_none(count: &u64) -> bool {
-    *count == 0
+/// Counters that a document has in fields of their own, or as its energy.
+const APART: [&str; 10] = [
+    "requests",
+    "host_read",
+    "host_written",
+    "host_trimmed",
+    "page",
+    "pages_read",
+    "pages_programmed",
+    "pages_moved",
+    "blocks_erased",
+    "energy_nj",
+];
+
+/// Counters that are called otherwise in a document, as their units want or for clearness.
+const RENAMED: [(&str, &str); 7] = [
+    ("host_rejected", "host_rejected_bytes"),
+    ("failed", "failed_commands"),
+    ("repaired", "repaired_reads"),
+    ("throttled", "throttled_ns"),
+    ("host_busy", "host_busy_ns"),
+    ("controller_commands_busy", "controller_commands_busy_ns"),
+    ("controller_data_busy", "controller_data_busy_ns"),
+];
+
+/// What was counted of all that is not in [`APART`], so that a new counter needs no line here.
+fn others(counters: &Counters) -> BTreeMap<String, u64> {
+    let all = serde_json::to_value(counters).expect("counters are numbers");
+    let named = |name: &str| RENAMED.iter().find(|(counter, _)| *counter == name).map_or(name, |(_, to)| to).to_owned();
+    let counted = |(name, value): (&String, &serde_json::Value)| {
+        let count = value.as_u64().filter(|count| *count > 0 && !APART.contains(&name.as_str()))?;
+        Some((named(name), count))
+    };
+    all.as_object().into_iter().flatten().filter_map(counted).collect()
 }
 
 impl DriveDocument {
@@ -360,15 +375,7 @@ impl DriveDocument {
             pages_programmed: counters.pages_programmed,
             pages_moved: counters.pages_moved,
             blocks_erased: counters.blocks_erased,
-            read_retries: counters.read_retries,
-            soft_decodes: counters.soft_decodes,
-            uncorrectable_pages: counters.uncorrectable,
-            patrol_reads: counters.patrol_reads,
-            pages_read_ahead: counters.pages_read_ahead,
-            read_ahead_wasted: counters.read_ahead_wasted,
-            zone_resets: counters.zone_resets,
-            failed_commands: counters.failed,
-            repaired_reads: counters.repaired,
+            others: others(counters),
             write_amplification: counters.write_amplification(),
             limit: counters.limit(elapsed).map(|limit| limit.part.name()),
         }
@@ -409,6 +416,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::tests::{mixed, nothing, single};
+    use super::*;
 
     fn document(measurement: &measurement::Measurement) -> Value {
         serde_json::from_str(&super::json(&single(measurement))).unwrap()
@@ -454,11 +462,42 @@ mod tests {
             })
         );
         assert_eq!(document["drive"]["write_amplification"], 1.5);
-        assert_eq!((&document["drive"]["read_retries"], &document["drive"]["patrol_reads"]), (&json!(3), &json!(null)));
         let figures = &document["figures"];
         assert_eq!((&figures["iops"], &figures["write-amplification"]), (&json!(3000.0), &json!(1.5)));
         assert_eq!(figures["service-mean"], json!(null), "it is left out where it is not given");
         assert_eq!(document["findings"][1], "Not \"steady\".");
+    }
+
+    #[test]
+    fn every_counter_of_the_drive_is_there_once_it_has_counted() {
+        let mut measurement = mixed();
+        measurement.drive = Some(Counters {
+            read_retries: 7,
+            patrol_reads: 8,
+            pages_read_ahead: 9,
+            read_ahead_wasted: 2,
+            failed: 3,
+            throttled: Nanos::from_micros(4),
+            ..measurement.drive.unwrap()
+        });
+        let drive = &document(&measurement)["drive"];
+        for (name, count) in [
+            ("read_retries", 7),
+            ("patrol_reads", 8),
+            ("pages_read_ahead", 9),
+            ("read_ahead_wasted", 2),
+            ("failed_commands", 3),
+            ("throttled_ns", 4000),
+        ] {
+            assert_eq!(drive[name], count, "{name}");
+        }
+        assert_eq!((&drive["zone_resets"], &drive["energy_nj"]), (&json!(null), &json!(null)));
+        let known = serde_json::to_value(Counters::default()).unwrap();
+        for name in APART.iter().chain(RENAMED.iter().map(|(name, _)| name)) {
+            assert!(known.get(name).is_some(), "there is no counter `{name}`");
+        }
+        let own = drive.as_object().unwrap().keys().filter(|name| known.get(name).is_some()).count();
+        assert_eq!(own, 8, "four counters that are always there and four that have counted: {drive}");
     }
 
     #[test]

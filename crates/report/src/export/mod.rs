@@ -119,7 +119,6 @@ mod tests {
             host_written: Bytes::from_kib(8000),
             pages_programmed: 3000,
             page: Bytes::from_kib(4),
-            read_retries: 3,
             ..Counters::default()
         });
         measurement

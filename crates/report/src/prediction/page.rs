@@ -6,8 +6,9 @@ use plan::replicate::qos::{Bar, BarVerdict, Kind, Qos, QosRun};
 
 use super::{Section, asked, capital, cells, conditions, counted, factor, ordering, scope, sections, tails};
 use crate::drawn::figure as drawn;
-use crate::number::{kept, three};
+use crate::number::{BINDING, bound, kept, three};
 use crate::page::{NO_SCRIPT, Page};
+use crate::quoting::quoting;
 use crate::table::framed;
 
 /// Below the charts of percentiles.
@@ -38,9 +39,9 @@ pub fn html(qos: &Qos, run: &QosRun, command: &str, version: &str) -> String {
             section.step id=(qos.drives[drive].id) {
                 h2 { (model) }
                 @match target {
-                    Err(why) => p.missing { "Not simulated: " (why) "." },
+                    Err(why) => p.missing { "Not simulated: " (quoting(why)) "." },
                     Ok(target) => {
-                        p.asked { (conditions(target)) }
+                        p.facts { span { (conditions(target)) } }
                         @let panels = tails::panels(qos, run, drive);
                         @if !panels.is_empty() { (drawn(model, &panels, CAPTION)) }
                         @for section in sections(qos, run, drive) { (points(&section)) }
@@ -61,10 +62,11 @@ pub fn html(qos: &Qos, run: &QosRun, command: &str, version: &str) -> String {
 
 fn overall(qos: &Qos, run: &QosRun) -> Markup {
     let verdict = |verdict: BarVerdict| {
+        let name = verdict.name().replace(' ', &BINDING.to_string());
         html! { @match verdict {
-            BarVerdict::NotMet => span.worse { (verdict.name()) },
-            BarVerdict::Met => (verdict.name()),
-            BarVerdict::Empty => span.absent { (verdict.name()) },
+            BarVerdict::NotMet => span.worse { (name) },
+            BarVerdict::Met => (name),
+            BarVerdict::Empty => span.absent { (name) },
         } }
     };
     let heads = ["Points", "Median error", "Within 25 %", "Median factor", "Within 1.6, consistency 1.5"];
@@ -73,14 +75,14 @@ fn overall(qos: &Qos, run: &QosRun) -> Markup {
             caption { "All drives, fitted and checked points apart" }
             thead { tr {
                 th scope="col" { "Figures" } th scope="col" { "Use" }
-                @for head in heads { th.number scope="col" { (head) } }
+                @for head in heads { th.number scope="col" { (bound(head)) } }
                 th scope="col" { "Wanted" } th scope="col" { "Verdict" }
             } }
             tbody { @for bar in run.bars(qos) { tr {
                 th scope="row" { (counted(&bar)) }
                 td { (bar.usage.name()) }
                 @for cell in cells(&bar) { td.number { (cell) } }
-                td { (Bar::wanted(bar.kind)) }
+                td { (bound(Bar::wanted(bar.kind))) }
                 td { (verdict(bar.verdict)) }
             } } }
         }
@@ -112,7 +114,7 @@ fn by_drive(qos: &Qos, run: &QosRun) -> Markup {
 fn points(section: &Section) -> Markup {
     let table = html! {
         table.told {
-            caption { (section.title) }
+            caption { (quoting(&section.title)) }
             thead { tr {
                 th scope="col" { "Figure" } th scope="col" { "Use" }
                 th.number scope="col" { "Published" } th.number scope="col" { "Simulated" }

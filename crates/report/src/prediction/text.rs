@@ -10,7 +10,11 @@ use crate::summary::wrapped;
 /// The narrowest that a table can be.
 const WIDTH_LEAST: u16 = 80;
 /// Columns of the table of points: published, simulated, ratio, use or verdict.
-const COLUMNS: [usize; 4] = [10, 10, 7, 6];
+const COLUMNS: [u16; 4] = [10, 10, 7, 6];
+/// Names of points stand below their heading.
+const INDENT: u16 = 2;
+/// The room for a drive's name in the table by drive, beside a space; a longer one has a line of its own.
+const NAME: usize = 17;
 
 /// Published beside simulated by drive and kind, then all together, for a terminal `width` columns wide. Ends with a
 /// line feed.
@@ -41,16 +45,16 @@ fn rule(width: u16) -> String {
 }
 
 fn points(qos: &Qos, run: &QosRun, drive: usize, width: u16) -> Vec<String> {
-    let mut lines = vec![line(["", "Published", "Simulated", "Ratio", "Use"], width), rule(width)];
+    let mut lines = vec![line("", ["Published", "Simulated", "Ratio", "Use"], width), rule(width)];
     for section in sections(qos, run, drive) {
         lines.extend(wrapped(&section.title, width));
-        lines.extend(section.rows.iter().map(|row| point(row, width)));
+        lines.extend(section.rows.iter().flat_map(|row| point(row, width)));
     }
     lines.push(rule(width));
     lines
 }
 
-fn point(row: &Row, width: u16) -> String {
+fn point(row: &Row, width: u16) -> Vec<String> {
     let unit = match row.point.unit.as_str() {
         "us" => ", µs",
         "%" => ", %",
@@ -60,42 +64,59 @@ fn point(row: &Row, width: u16) -> String {
     let ratio = row.answer.ratio(row.point).map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
     let last = if row.verdict().is_empty() { row.point.usage.name() } else { row.verdict() };
     let published = format!("{}{}", row.side(), three(row.point.value));
-    line([&format!("  {}{unit}", row.name()), &published, &simulated, &ratio, last], width)
+    let columns = [&*published, &simulated, &ratio, last];
+    let mut names = wrapped(&format!("{}{unit}", row.name()), room(width) - INDENT);
+    let name = names.pop().unwrap_or_default();
+    let indented = |name: String| format!("{:1$}{name}", "", usize::from(INDENT));
+    names.into_iter().map(indented).chain([line(&indented(name), columns, width)]).collect()
 }
 
-/// A name, which is cut where it is too long, and columns at the right.
-fn line(cells: [&str; 5], width: u16) -> String {
-    let [name, columns @ ..] = cells;
-    let room = usize::from(width) - COLUMNS.iter().sum::<usize>();
-    let name: String = name.chars().take(room).collect();
-    let columns: String = columns.iter().zip(COLUMNS).map(|(cell, width)| format!("{cell:>width$}")).collect();
+/// How much room is left of the columns.
+fn room(width: u16) -> u16 {
+    width - COLUMNS.iter().sum::<u16>()
+}
+
+/// A name and columns at the right.
+fn line(name: &str, columns: [&str; 4], width: u16) -> String {
+    let room = usize::from(room(width));
+    let columns: String =
+        columns.iter().zip(COLUMNS).map(|(cell, width)| format!("{cell:>0$}", usize::from(width))).collect();
     format!("{name:<room$}{columns}").trim_end().to_owned()
 }
 
 fn by_drive(qos: &Qos, run: &QosRun) -> Vec<String> {
     let heads = ["Rates", "p50, p99", "Tails", "Consistency"];
     let row = |name: &str, usage: &str, cells: [&str; 4]| {
-        let cells: String = cells.iter().map(|cell| format!("{cell:>13}")).collect();
-        format!("{name:<18}{usage:<6}{cells}").trim_end().to_owned()
+        let (cells, room): (String, usize) = (cells.iter().map(|cell| format!("{cell:>13}")).collect(), NAME + 1);
+        format!("{name:<room$}{usage:<6}{cells}").trim_end().to_owned()
     };
     let mut lines = vec!["Median factor by drive, and of how many points".to_owned()];
     lines.push(row("", "", heads));
     lines.push(rule(WIDTH_LEAST));
     for (drive, _, target) in asked(qos, run) {
         let Ok(target) = target else {
-            let name: String = qos.drives[drive].name().chars().take(17).collect();
-            lines.push(row(&name, "", ["not simulated", "", "", ""]));
+            let name = own_line(qos.drives[drive].name(), &mut lines);
+            lines.push(row(name, "", ["not simulated", "", "", ""]));
             continue;
         };
+        let first = own_line(&target.name, &mut lines);
         for usage in [Use::Fit, Use::Check] {
             let cells = Kind::ALL.map(|kind| factor(run, qos, drive, kind, usage).unwrap_or_else(|| "–".to_owned()));
-            let name: String = target.name.chars().take(17).collect();
-            let name = if usage == Use::Fit { name.as_str() } else { "" };
+            let name = if usage == Use::Fit { first } else { "" };
             lines.push(row(name, usage.name(), [&cells[0], &cells[1], &cells[2], &cells[3]]));
         }
     }
     lines.push(rule(WIDTH_LEAST));
     lines
+}
+
+/// The name as it stands before a drive's rows: nothing where it is too long for that, and has a line before them.
+fn own_line<'n>(name: &'n str, lines: &mut Vec<String>) -> &'n str {
+    if name.chars().count() <= NAME {
+        return name;
+    }
+    lines.extend(wrapped(name, WIDTH_LEAST));
+    ""
 }
 
 fn overall(qos: &Qos, run: &QosRun) -> Vec<String> {

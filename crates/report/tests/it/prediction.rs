@@ -3,27 +3,30 @@
 use assay_report::prediction::{html, text};
 use block::Seed;
 use lab::replicate::qos::{Qos, QosAnswer, QosRun, QosTarget, Simulated, parse};
+use testkit::figures::{drive, experiment};
 
 const COMMAND: &str = "assay replicate qos --drive drive-1 --seed 3";
 
 /// Six experiments on one drive, of reads and writes, and one on another.
 fn figures() -> Qos {
-    let mut text =
-        "[[reading]]\nid = \"log\"\ntext = \"a log\"\n[[source]]\nid = \"s\"\ntitle = \"S\"\nhost = \"h\"\n".to_owned();
-    for drive in 1..=2 {
-        text += &format!("[[drive]]\nid = \"drive-{drive}\"\npreset = \"drive-{drive}\"\nmodel = \"Drive {drive}\"\n");
+    let mut text = String::new();
+    for number in 1..=2 {
+        text += &drive(&format!("drive-{number}"), &format!("drive-{number}"), &format!("Drive {number}"));
     }
     let loads = [(1, 20), (1, 30), (1, 40), (1, 50), (1, 60), (1, 70), (2, 20)];
-    for (drive, load) in loads {
+    for (number, load) in loads {
         let points: String =
             ["read p50", "read p99", "read p99.9", "write p50", "write p99", "write p99.9", "read max"]
                 .iter()
                 .map(|name| format!("{{ q = \"{name}\", v = {load} }}, "))
                 .collect();
-        text += &format!(
-            "[[qos]]\nid = \"drive-{drive}/load-{load}k\"\ndrive = \"drive-{drive}\"\nsource = \"s\"\ncond = {{ rw = \"randrw\", bs = \
-             4096, overwrites = 1, offered_total_iops = {load}000 }}\nunit = \"us\"\ngrade = \"A\"\nread = \"log\"\nseen = \
-             \"\"\nuse = \"check\"\npoints = [{points}]\n"
+        let conditions = format!("rw = \"randrw\", bs = 4096, overwrites = 1, offered_total_iops = {load}000");
+        text += &experiment(
+            &format!("drive-{number}/load-{load}k"),
+            &format!("drive-{number}"),
+            "check",
+            &conditions,
+            &points,
         );
     }
     parse(&text).unwrap()
@@ -92,4 +95,24 @@ fn the_page_says_how_to_repeat_it_and_the_text_what_was_not_simulated() {
     let told = text(&qos, &run, 80);
     assert!(told.contains("Not simulated: it is lost.") && told.contains("not simulated"), "{told}");
     assert!(!told.contains("no preset"), "{told}");
+}
+
+#[test]
+fn long_names_are_broken_and_not_cut() {
+    let (qos, mut run) = made();
+    let long = "drive-1?capacity.user=256MiB&spare=20%";
+    run.drives[0].as_mut().unwrap().as_mut().unwrap().name = long.to_owned();
+    let told = text(&qos, &run, 80);
+    assert!(told.lines().any(|line| line == long), "{told}");
+    assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+    let group = format!("drive-1/reads of all sizes {}", "and queue depths ".repeat(3).trim_end());
+    let text_of = |id: &str| {
+        drive("drive-1", "x", "D") + &experiment(id, "drive-1", "check", "bs = 4096", "{ q = \"mean\", v = 9 }")
+    };
+    let qos = parse(&text_of(&group)).unwrap();
+    let answers = vec![vec![QosAnswer::new(&qos.groups[0].points[0], Err("`it` is lost".to_owned()))]];
+    run = QosRun { drives: vec![run.drives.swap_remove(0)], answers, ..run };
+    let told = text(&qos, &run, 80);
+    assert!(told.contains("  reads of all sizes and queue depths and queue\n  depths"), "{told}");
+    assert!(html(&qos, &run, COMMAND, "1").contains("Not simulated, <code>it</code> is lost"), "quoted as code");
 }

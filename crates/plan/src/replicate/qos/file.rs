@@ -450,12 +450,13 @@ impl GroupFile {
 
 #[cfg(test)]
 mod tests {
-    use super::super::own_tests::HEAD;
+    use testkit::figures::FIGURES;
+
     use super::*;
 
     #[test]
     fn a_group_is_read_with_its_workload_and_what_its_points_rest_on() {
-        let qos = parse(HEAD).unwrap();
+        let qos = parse(FIGURES).unwrap();
         let group = &qos.groups[0];
         assert_eq!((group.measures.len(), group.points.len(), qos.points()), (1, 4, 4));
         let [(_, workload)] = &group.measures[0].jobs[..] else { panic!("one job") };
@@ -467,7 +468,7 @@ mod tests {
 
     #[test]
     fn a_promise_is_a_bound_and_a_point_may_say_why_it_is_not_measured() {
-        let text = HEAD.replace("read = \"log\"", "read = \"sheet\"").replace(
+        let text = FIGURES.replace("read = \"log\"", "read = \"sheet\"").replace(
             "{ q = \"p99.9\", v = 90 }",
             "{ q = \"writes within its specification\", v = 90, unit = \"%\", unmeasured = \"it is not stated\" }",
         );
@@ -523,8 +524,8 @@ mod tests {
                 "two drives",
             ),
         ] {
-            assert!(HEAD.contains(from), "{from}");
-            let text = HEAD.replacen(from, to, 1);
+            assert!(FIGURES.contains(from), "{from}");
+            let text = FIGURES.replacen(from, to, 1);
             let mistakes = parse(&text).expect_err(to);
             let first = &mistakes[0];
             assert_eq!(first.code, code, "{to}: {mistakes:?}");

@@ -1,9 +1,10 @@
 //! How well simulated drives predict what was published: errors, factors, orderings, and the bars they are held to.
 
 use block::Seed;
+use stats::median;
 
 use super::file::{Qos, QosPoint};
-use super::quantity::{Kind, Sense, Simulated, median};
+use super::quantity::{Kind, Sense, Simulated};
 use crate::replicate::Use;
 use crate::replicate::published::within;
 
@@ -120,9 +121,9 @@ impl Tallied {
         let factor = |ratio: f64| ratio.max(1.0 / ratio);
         Some(Self {
             points: ratios.len(),
-            error_median: median(ratios.iter().map(|ratio| (ratio - 1.0).abs()).collect())?,
+            error_median: median(ratios.iter().map(|ratio| (ratio - 1.0).abs()))?,
             within_25: share(&|ratio| within((ratio - 1.0).abs(), 0.25)),
-            factor_median: median(ratios.iter().map(|ratio| factor(*ratio)).collect())?,
+            factor_median: median(ratios.iter().map(|ratio| factor(*ratio)))?,
             factor_15: share(&|ratio| within(factor(ratio), 1.5)),
             factor_16: share(&|ratio| within(factor(ratio), 1.6)),
         })
@@ -279,31 +280,23 @@ impl QosRun {
 
 #[cfg(test)]
 mod tests {
+    use testkit::figures::{drive, experiment};
+
     use super::*;
     use crate::replicate::qos::parse;
 
-    const FILE: &str = r#"
-[[reading]]
-id = "log"
-text = "a log"
-[[source]]
-id = "s"
-title = "S"
-host = "h"
-[[drive]]
-id = "a"
-preset = "x25-m"
-model = "A"
-[[drive]]
-id = "b"
-preset = "x25-e-64"
-model = "B"
-"#;
+    /// Two drives, and experiments on them.
+    fn figures(groups: &[String]) -> String {
+        drive("a", "x25-m", "A") + &drive("b", "x25-e-64", "B") + &groups.concat()
+    }
 
     fn group(drive: &str, points: &str) -> String {
-        format!(
-            "[[qos]]\nid = \"{drive}/r\"\ndrive = \"{drive}\"\nsource = \"s\"\nread = \"log\"\nseen = \"\"\ngrade = \"A\"\nunit = \"us\"\n\
-             cond = {{ rw = \"randread\", bs = 4096, qd = 1, overwrites = 0 }}\nuse = \"check\"\npoints = [{points}]\n"
+        experiment(
+            &format!("{drive}/r"),
+            drive,
+            "check",
+            "rw = \"randread\", bs = 4096, qd = 1, overwrites = 0",
+            points,
         )
     }
 
@@ -340,15 +333,11 @@ model = "B"
 
     #[test]
     fn orderings_are_of_drives_that_differ_by_a_fifth_under_the_same_conditions() {
-        let text = FILE.to_owned()
-            + &group(
-                "a",
-                "{ q = \"p50\", v = 100 }, { q = \"p99\", v = 200 }, { q = \"p99.9\", v = 300 }, { q = \"max\", v = 1 }",
-            )
-            + &group(
-                "b",
-                "{ q = \"p50\", v = 119 }, { q = \"p99\", v = 240 }, { q = \"p99.9\", v = 100, use = \"fit\" }, { q = \"max\", v = 9 }",
-            );
+        let first =
+            "{ q = \"p50\", v = 100 }, { q = \"p99\", v = 200 }, { q = \"p99.9\", v = 300 }, { q = \"max\", v = 1 }";
+        let second = "{ q = \"p50\", v = 119 }, { q = \"p99\", v = 240 }, { q = \"p99.9\", v = 100, use = \"fit\" }, \
+                      { q = \"max\", v = 9 }";
+        let text = figures(&[group("a", first), group("b", second)]);
         let qos = parse(&text).unwrap();
         let orderings = run(&qos, &[&[1.0, 9.0, 5.0, 1.0], &[1.0, 8.0, 4.0, 1.0]]).orderings(&qos);
         let told: Vec<_> = orderings.iter().map(|one| (one.larger, one.usage, one.is_same)).collect();
@@ -365,7 +354,7 @@ model = "B"
     #[test]
     fn what_counts_is_neither_apart_nor_unresolved_nor_a_bound() {
         let points = "{ q = \"p99.9\", v = 100 }, { q = \"p99, at most\", v = 100 }, { q = \"p50\", v = 9 }";
-        let qos = parse(&(FILE.to_owned() + &group("a", points))).unwrap();
+        let qos = parse(&figures(&[group("a", points)])).unwrap();
         let [tail, bound, median] = &qos.groups[0].points[..] else { panic!("three points") };
         let simulated = |value, beyond| Ok(Some(Simulated { value, beyond: Some(beyond) }));
         assert_eq!(QosAnswer::new(tail, simulated(90.0, 49.0)).standing, Standing::Unresolved(49.0));
@@ -380,7 +369,7 @@ model = "B"
 
     #[test]
     fn fitted_and_checked_points_have_bars_of_their_own() {
-        let text = FILE.to_owned() + &group("a", "{ q = \"p50\", v = 100 }, { q = \"p99\", v = 100, use = \"fit\" }");
+        let text = figures(&[group("a", "{ q = \"p50\", v = 100 }, { q = \"p99\", v = 100, use = \"fit\" }")]);
         let qos = parse(&text).unwrap();
         let bars = run(&qos, &[&[110.0, 300.0]]).bars(&qos);
         let of = |usage| bars.iter().find(|bar| (bar.kind, bar.usage) == (Some(Kind::Typical), usage)).unwrap();

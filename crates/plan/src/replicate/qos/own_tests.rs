@@ -1,42 +1,9 @@
 //! Files of a user's own figures: what they may leave out, and what is done with what is not known.
 
+use testkit::figures::FIGURES;
+
 use super::file::{builtin, is_figures, parse};
 use super::{Measure, Quantity, Sense};
-
-/// Figures of one drive.
-pub(super) const HEAD: &str = r#"
-[[reading]]
-id = "log"
-text = "a log"
-[[reading]]
-id = "sheet"
-text = "a promise"
-promise = true
-[[source]]
-id = "s"
-title = "S"
-host = "h"
-[[drive]]
-id = "d"
-preset = "x25-m"
-model = "D"
-[[qos]]
-id = "d/a"
-drive = "d"
-source = "s"
-cond = { rw = "randread", bs = 4096, qd = 4, workers = 2, overwrites = 0, ios = 100000 }
-unit = "us"
-grade = "A"
-read = "log"
-seen = "page 1"
-use = "fit"
-points = [
-  { q = "p50", v = 64, lo = 60, hi = 70 },
-  { q = "p99.9", v = 90 },
-  { q = "p99.99", v = 99, use = "check" },
-  { q = "IOPS", v = 9000, unit = "IOPS" },
-]
-"#;
 
 #[test]
 fn what_is_not_said_is_the_reason_for_which_a_point_is_not_simulated() {
@@ -51,8 +18,8 @@ fn what_is_not_said_is_the_reason_for_which_a_point_is_not_simulated() {
         ("qd = 4", "qd = 4, pattern = \"hot spots\"", "the pattern `hot spots` is not known"),
         ("v = 64", "v = 64, threads = 9", "`threads` of its point is not known"),
     ] {
-        assert!(HEAD.contains(from), "{from}");
-        let qos = parse(&HEAD.replacen(from, to, 1)).unwrap_or_else(|mistakes| panic!("{to}: {mistakes:?}"));
+        assert!(FIGURES.contains(from), "{from}");
+        let qos = parse(&FIGURES.replacen(from, to, 1)).unwrap_or_else(|mistakes| panic!("{to}: {mistakes:?}"));
         let why = qos.groups[0].points[0].measure.as_ref().expect_err(to);
         assert!(why.contains(words), "{to}: {why}");
     }
@@ -95,7 +62,7 @@ fn lengths_of_runs_are_bounded_whatever_is_asked() {
         ("v = 9000", "v = 1e300"),
         ("qd = 4", "qd = 4, runtime_s = 604800"),
     ] {
-        for points in [HEAD.to_owned(), HEAD.replacen("points = [", &format!("points = [{{ {window} }}, "), 1)] {
+        for points in [FIGURES.to_owned(), FIGURES.replacen("points = [", &format!("points = [{{ {window} }}, "), 1)] {
             let qos = parse(&points.replacen(from, to, 1)).unwrap_or_else(|mistakes| panic!("{to}: {mistakes:?}"));
             let measure = &qos.groups[0].measures[0];
             let time = measure.jobs[0].1.stop.time.unwrap();
@@ -107,7 +74,7 @@ fn lengths_of_runs_are_bounded_whatever_is_asked() {
 #[test]
 fn a_file_of_figures_is_told_from_a_review() {
     assert_eq!(parse("qos = []").unwrap_err()[0].code, "qos::empty");
-    assert!(is_figures(HEAD) && is_figures("a = [\n  [[qos]]\n") && is_figures("qos = []"));
+    assert!(is_figures(FIGURES) && is_figures("a = [\n  [[qos]]\n") && is_figures("qos = []"));
     assert!(!is_figures("review = \"r\"\n[[group]]\ntitle = \"[[qos]]\"\n") && !is_figures(""));
 }
 

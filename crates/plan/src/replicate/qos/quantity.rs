@@ -2,7 +2,7 @@
 
 use block::{Nanos, Op};
 use measurement::Measurement;
-use stats::Histogram;
+use stats::{Histogram, median};
 
 /// The length of the windows in which requests are counted; others are multiples of it.
 pub const WINDOW: Nanos = Nanos::from_millis(500);
@@ -183,7 +183,7 @@ impl Quantity {
             _ => {
                 let window = self.window()?;
                 let of_run = |counts: &Vec<u64>| self.of_rates(rates(counts, window));
-                plain(median(runs.iter().filter_map(of_run).collect())?)
+                plain(median(runs.iter().filter_map(of_run))?)
             }
         };
         Some(found)
@@ -249,18 +249,6 @@ fn rate(job: &Measurement, op: Option<Op>) -> f64 {
         None => job.read.requests + job.write.requests,
     };
     requests as f64 / job.elapsed.as_secs_f64()
-}
-
-/// The value in the middle, also of infinite ones, between which quantiles of `stats` cannot interpolate; none where there
-/// are none.
-pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let upper = values.len() / 2;
-    match values.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(values[upper]),
-        _ => Some((values[upper - 1] + values[upper]) / 2.0),
-    }
 }
 
 /// The rates of all whole windows of this length.

@@ -103,6 +103,8 @@ pub fn write(before: &str, qos: &Qos, run: &QosRun) -> Result<String, toml::de::
 
 #[cfg(test)]
 mod tests {
+    use testkit::figures::{drive, experiment};
+
     use super::super::{QosAnswer, QosTarget, Simulated, builtin, parse};
     use super::*;
 
@@ -118,13 +120,9 @@ mod tests {
 
     #[test]
     fn a_record_keeps_other_drives_and_has_what_a_run_found() {
-        let qos = parse(
-            "[[reading]]\nid = \"l\"\ntext = \"\"\n[[source]]\nid = \"s\"\ntitle = \"S\"\nhost = \"h\"\n[[drive]]\nid = \"d\"\n\
-             preset = \"x25-m\"\nmodel = \"D\"\n[[qos]]\nid = \"d/a\"\ndrive = \"d\"\nsource = \"s\"\nread = \"l\"\nseen = \"\"\n\
-             grade = \"A\"\nunit = \"us\"\ncond = { rw = \"read\", bs = 4096, qd = 1 }\nuse = \"fit\"\n\
-             points = [{ q = \"p50\", v = 100 }, { q = \"p99\", v = 100 }, { q = \"max\", v = 100 }]",
-        )
-        .unwrap();
+        let points = "{ q = \"p50\", v = 100 }, { q = \"p99\", v = 100 }, { q = \"max\", v = 100 }";
+        let group = experiment("d/a", "d", "fit", "rw = \"read\", bs = 4096, qd = 1", points);
+        let qos = parse(&(drive("d", "x25-m", "D") + &group)).unwrap();
         let answer = |(point, value)| QosAnswer::new(point, Ok(Some(Simulated { value, beyond: None })));
         let answers = vec![qos.groups[0].points.iter().zip([50.0, 125.0, 9.0]).map(answer).collect()];
         let (name, title, digest) = ("x25-m".to_owned(), String::new(), "12".to_owned());
