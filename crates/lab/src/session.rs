@@ -210,6 +210,7 @@ impl<'a> Session<'a> {
         }
         Ok(())
     }
+
     /// Carries out steps that change the target's state, except those up to `resumed_at` that were done before.
     fn change_all<'s>(
         &'s self,

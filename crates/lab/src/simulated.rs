@@ -133,7 +133,7 @@ impl Simulated {
             Some(record) => run_virtual_recorded(&mut clone, &jobs, self.ending.clone(), record),
         };
         if task.keeps_state && repeat == 0 {
-            *self.left.lock().expect("nothing panics while it holds a drive") = Some(clone);
+            *self.left() = Some(clone);
         } else {
             let mut sum = self.measured.lock().expect("nothing panics while it holds the sum");
             *sum = *sum + (clone.counters() - drive.counters());
@@ -200,6 +200,10 @@ impl Simulated {
     fn note(&mut self, workload: &Workload, seed: Seed, written: Bytes) {
         let capacity = self.capacity();
         self.conditioning = Conditioning::after(self.conditioning.take(), workload, seed, written, capacity);
+    }
+
+    fn left(&self) -> std::sync::MutexGuard<'_, Option<Device>> {
+        self.left.lock().expect("nothing panics while it holds a drive")
     }
 
     fn clones(&self) -> std::sync::MutexGuard<'_, Vec<Device>> {
@@ -343,17 +347,14 @@ impl Subject for Simulated {
     }
 
     fn keep_state(&mut self, task: &MeasureTask) -> Result<Bytes, LabError> {
-        let left = self.left.get_mut().expect("nothing panics while it holds a drive").take();
         // Where the store has its figures already, it was not measured again.
-        if left.is_none() {
+        if self.left().is_none() {
             self.measure_clone(&self.drive, task, 0)?;
         }
-        let left = left.or_else(|| self.left.get_mut().expect("nothing panics while it holds a drive").take());
-        let before = self.drive.counters().host_written;
-        self.drive = left.expect("it was measured");
-        self.states.clear();
+        let left = self.left().take().expect("it was measured");
+        let written = left.counters().host_written - self.drive.counters().host_written;
+        *self.change() = left;
         self.is_at_rest = false;
-        let written = self.drive.counters().host_written - before;
         let jobs = task.jobs(0);
         let writers: Vec<&Job> = jobs.iter().filter(|job| job.workload.changes_data()).collect();
         for job in &writers {

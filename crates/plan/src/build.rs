@@ -73,17 +73,21 @@ impl Frame<'_> {
         let simulated = draft.simulated.repeats.or(self.simulated.repeats).filter(|_| self.length.is_simulated());
         let repeats = quick.or(simulated).or(draft.body.repeats);
         let (repeats, beside) = (repeats.unwrap_or(self.repeats), draft.beside.clone());
-        let keep_state = draft.body.keep_state.unwrap_or(false);
-        if keep_state && !draft.axes.is_empty() {
+        let measure = Measure { cells, axes, repeats, beside, load_of: draft.load_of.clone(), keep_state: false };
+        (mistakes.count() == before).then_some(measure)
+    }
+
+    /// Whether a simulated drive keeps the state that the one point of a step leaves.
+    pub(super) fn keep_state(&self, draft: &Draft, body: &Body, mistakes: &mut Mistakes) -> bool {
+        let keeps = body.keep_state.unwrap_or(false);
+        if keeps && !draft.axes.is_empty() {
             let message =
                 format!("step `{}` has a sweep, of whose points none alone leaves the drive's state", draft.name);
             let mistake = Diagnostic::new("plan::keep-state", draft.place.clone(), message).label("this step");
-            mistakes.push(
-                mistake.help("give the workload that leaves the state a step of its own, or leave out `keep-state`"),
-            );
+            let help = "give the workload that leaves the state a step of its own, or leave out `keep-state`";
+            mistakes.push(mistake.help(help));
         }
-        let measure = Measure { cells, axes, repeats, beside, load_of: draft.load_of.clone(), keep_state };
-        (mistakes.count() == before).then_some(measure)
+        keeps
     }
 
     /// The fields of a step, or of one of its jobs, without what is swept; the nearest word wins: cell, quick, job,

@@ -30,7 +30,10 @@ pub(super) const FORM: Form = Form {
     name: "measure",
     numbers: || [names(), vec!["repeats", "keep-state"]].concat(),
     more: &["sweep", "job", "beside", "load-of", "same-as", "quick", "simulated"],
-    build: |frame, draft, _, mistakes| frame.measure(draft, mistakes).map(Action::Measure),
+    build: |frame, draft, body, mistakes| {
+        let keep_state = frame.keep_state(draft, body, mistakes);
+        frame.measure(draft, mistakes).map(|measure| Action::Measure(Measure { keep_state, ..measure }))
+    },
 };
 
 impl Measure {

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::support::Place;
+use crate::support::{Place, guest};
 use lab::plan::{Action, Axis, Plan, PlanLength, catalog, parse};
 use lab::{Metric, Outcome, recall};
 use store::{RunId, Store};
@@ -36,9 +36,10 @@ fn lacks(plan: &Plan) -> Option<String> {
         _ => None,
     };
     // What boots is a kernel that has to be fetched, which scripts/tools tried too.
-    let kernel = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/guest-drives/order");
-    if plan.name.starts_with("boot-") && !kernel.exists() {
-        return Some("there is no target/guest-drives/order; scripts/tools fetches kernel and modules".to_owned());
+    if plan.name.starts_with("boot-")
+        && let Some(lacking) = guest::lacking("guest-drives")
+    {
+        return Some(lacking);
     }
     let needed = ["/dev/fuse", "/dev/loop-control"].into_iter().find(|path| !std::path::Path::new(path).exists());
     needed.map(|path| format!("there is no {path}")).or_else(|| plan.steps.iter().find_map(|step| of(&step.action)))

@@ -183,6 +183,26 @@ impl DieShares {
     }
 }
 
+/// What was drawn and has not had its turn: memory is asked for it when it is drawn.
+struct Ahead<T> {
+    items: [T; AHEAD],
+    next: usize,
+}
+
+impl<T: Copy> Ahead<T> {
+    const fn of(item: T) -> Self {
+        Self { items: [item; AHEAD], next: 0 }
+    }
+
+    /// Takes one more; that which has its turn.
+    #[inline]
+    fn pass(&mut self, item: T) -> T {
+        let first = std::mem::replace(&mut self.items[self.next], item);
+        self.next = (self.next + 1) % AHEAD;
+        first
+    }
+}
+
 /// Slots of the host's pages, all that are valid alike.
 struct SlotDraws {
     seed: Seed,
@@ -190,16 +210,13 @@ struct SlotDraws {
     blocks: u32,
     pages: u32,
     page_bits: u32,
-    /// Those that come next, from `next` on: memory is asked for each when it is drawn.
-    ahead: [u32; AHEAD],
-    next: usize,
+    ahead: Ahead<u32>,
 }
 
 impl SlotDraws {
     fn new(mapping: &Mapping, map_pages: MapPages, seed: Seed) -> Self {
         let (blocks, pages) = (mapping.geometry.blocks(), mapping.geometry.pages_per_block);
-        let mut draws =
-            Self { seed, drawn: 0, blocks, pages, page_bits: mapping.page_bits, ahead: [0; AHEAD], next: 0 };
+        let mut draws = Self { seed, drawn: 0, blocks, pages, page_bits: mapping.page_bits, ahead: Ahead::of(0) };
         for _ in 0..AHEAD {
             draws.next(mapping, map_pages);
         }
@@ -232,9 +249,7 @@ impl SlotDraws {
         if (map_pages.first as usize) < mapping.slots.len() {
             mapping.owners.call(drawn as usize);
         }
-        let slot = std::mem::replace(&mut self.ahead[self.next], drawn);
-        self.next = (self.next + 1) % AHEAD;
-        slot
+        self.ahead.pass(drawn)
     }
 }
 
@@ -294,13 +309,12 @@ impl Mapping {
 struct Places<'m> {
     slots: &'m mut [u32],
     /// Pages with their slots that are still to be written; a number that is no page's where there is none.
-    ahead: [(u32, u32); AHEAD],
-    next: usize,
+    ahead: Ahead<(u32, u32)>,
 }
 
 impl<'m> Places<'m> {
     fn new(slots: &'m mut [u32]) -> Self {
-        Self { slots, ahead: [(u32::MAX, 0); AHEAD], next: 0 }
+        Self { slots, ahead: Ahead::of((u32::MAX, 0)) }
     }
 
     /// Has a page lie in this slot.
@@ -312,8 +326,7 @@ impl<'m> Places<'m> {
 
     #[inline]
     fn write(&mut self, page: u32, slot: u32) {
-        let (page, slot) = std::mem::replace(&mut self.ahead[self.next], (page, slot));
-        self.next = (self.next + 1) % AHEAD;
+        let (page, slot) = self.ahead.pass((page, slot));
         if let Some(place) = self.slots.get_mut(page as usize) {
             *place = !slot;
         }
@@ -342,15 +355,13 @@ fn valid_slots(words: &[u64]) -> impl Iterator<Item = u32> {
 struct Names<'m> {
     slots: &'m mut [u32],
     order: Shuffle,
-    /// Those that come next, from `next` on: memory is asked for each when it is drawn.
-    ahead: [u32; AHEAD],
-    next: usize,
+    ahead: Ahead<u32>,
 }
 
 impl<'m> Names<'m> {
     fn new(slots: &'m mut [u32], seed: Seed) -> Self {
         let order = Shuffle::new(slots.len() as u32, seed);
-        let mut names = Self { slots, order, ahead: [0; AHEAD], next: 0 };
+        let mut names = Self { slots, order, ahead: Ahead::of(0) };
         for _ in 0..AHEAD {
             names.next();
         }
@@ -375,9 +386,7 @@ impl<'m> Names<'m> {
     fn next(&mut self) -> u32 {
         let drawn = self.order.draw();
         prefetch_index(&*self.slots, drawn as usize);
-        let page = std::mem::replace(&mut self.ahead[self.next], drawn);
-        self.next = (self.next + 1) % AHEAD;
-        page
+        self.ahead.pass(drawn)
     }
 }
 

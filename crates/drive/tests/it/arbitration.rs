@@ -2,7 +2,7 @@
 
 use assay_drive::Drive;
 use assay_drive::flash::FlashDrive;
-use assay_drive::preset::{Preset, Spec};
+use assay_drive::preset::Preset;
 use block::{Bytes, Lba, Nanos, Op, Request, Tag};
 use testkit::Random;
 
@@ -17,13 +17,7 @@ fn arbitration(fields: &str) -> String {
 /// A filled drive with these changes and tables.
 fn filled(changes: &str, tables: &str) -> FlashDrive {
     let text = Preset::find(&format!("{SMALL}{changes}")).unwrap_or_else(|error| panic!("{error}")).text;
-    let Spec::Flash(spec) = Preset::parse(&format!("{text}{tables}")).unwrap_or_else(|error| panic!("{error}")).spec
-    else {
-        panic!("it is flash")
-    };
-    let mut drive = FlashDrive::new(spec);
-    drive.fill_untimed(Lba::new(0), Lba::at(spec.capacity), Bytes::from_mib(1), 100);
-    drive
+    support::filled(&Preset::parse(&format!("{text}{tables}")).unwrap_or_else(|error| panic!("{error}")))
 }
 
 fn at(page: u64) -> Lba {

@@ -1,10 +1,12 @@
 //! Flash that is read in the background: by count and by the clock.
 
 use assay_drive::flash::FlashDrive;
-use assay_drive::preset::{Preset, Spec};
+use assay_drive::preset::Preset;
 use assay_drive::{Counters, Drive};
-use block::{Bytes, Lba, Nanos, Op, Request, Tag};
+use block::{Lba, Nanos, Op, Request, Tag};
 use testkit::Random;
+
+use crate::support;
 
 const ERRORS: &str = r#"
 [errors]
@@ -34,10 +36,7 @@ fn patrol(field: &str) -> String {
 
 /// A filled drive with these tables beside.
 fn filled(tables: &str) -> FlashDrive {
-    let Spec::Flash(spec) = preset(tables).spec else { panic!("it is flash") };
-    let mut drive = FlashDrive::new(spec);
-    drive.fill_untimed(Lba::new(0), Lba::at(spec.capacity), Bytes::from_mib(1), 100);
-    drive
+    support::filled(&preset(tables))
 }
 
 /// One read at random in every so much time from now on; how long each takes, and the counters.

@@ -2,20 +2,17 @@
 
 use assay_drive::Drive;
 use assay_drive::flash::FlashDrive;
-use assay_drive::preset::{Preset, Spec};
+use assay_drive::preset::Preset;
 use block::{Bytes, Lba, Nanos, Op, Request, Tag};
+
+use crate::support;
 
 /// A filled drive of 1 GiB with these changes, whose link and firmware take next to nothing.
 fn filled(changes: &str) -> FlashDrive {
     let name = format!(
         "860-pro-1tb?capacity.user=1GiB&spare=200%&jitter=0%&controller.command=1us&controller.retire=1us&read_ahead=128KiB{changes}"
     );
-    let Spec::Flash(spec) = Preset::find(&name).unwrap_or_else(|error| panic!("{error}")).spec else {
-        panic!("it is flash")
-    };
-    let mut drive = FlashDrive::new(spec);
-    drive.fill_untimed(Lba::new(0), Lba::at(spec.capacity), Bytes::from_mib(1), 100);
-    drive
+    support::filled(&Preset::find(&name).unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// So many reads of a page each, one at a time, of streams that begin so many MiB apart and take turns; how long they take.

@@ -219,6 +219,7 @@ fn each_mistake_is_named_underlined_and_answered() {
             "\"a\"",
             "more than 10000 points",
         ),
+        (in_step("keep-state = true\nsweep.iodepth = [1, 2]"), "plan::keep-state", "\"a\"", "a step of its own"),
         // Other steps.
         (format!("{}\n{worn}beside = \"c\"", in_step("")), "plan::reference", "\"c\"", "did you mean `a`?"),
         (format!("{}\n{worn}beside = \"b\"", in_step("")), "plan::reference", "\"b\"", "names itself"),

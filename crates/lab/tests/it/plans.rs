@@ -436,3 +436,10 @@ fn a_plan_that_was_given_no_traces_is_not_carried_out() {
         assay_lab::fits(&plan(text, PlanLength::Full), &assay_lab::Simulated::new(preset)).unwrap_err().to_string();
     assert!(said.contains("in step `a`: the trace t.log has not been read"), "{said}");
 }
+
+#[test]
+fn a_simulated_drive_alone_may_be_told_to_keep_a_state() {
+    let text = "name = \"p\"\n[[step]]\nname = \"wear\"\nrw = \"randwrite\"\nruntime = \"1s\"\nsimulated = { keep-state = true }\n";
+    let keeps = |length| measure(&plan(text, length), "wear").keep_state;
+    assert_eq!([PlanLength::Full, PlanLength::of(false, true)].map(keeps), [false, true]);
+}

@@ -35,6 +35,13 @@ pub struct Ended {
 const BEGINS: &str = "@begin";
 const ENDS: &str = "@end";
 
+/// Why there is no kernel with modules in this folder of `target`, if there is none.
+pub fn lacking(folder: &str) -> Option<String> {
+    let order = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target").join(folder).join("order");
+    let why = || format!("there is no target/{folder}/order; scripts/tools fetches kernel and modules");
+    (!order.exists()).then(why)
+}
+
 impl Guest {
     /// That of a folder in `target`, with these modules in the order in which they need each other. If it or one of these
     /// programs is missing, that is said.
@@ -45,7 +52,7 @@ impl Guest {
         let modules = match &order {
             Ok(order) => order.lines().map(|module| format!("modules/{module}")).collect(),
             Err(_) if modules.is_empty() => {
-                skip(&format!("there is no target/{folder}/order; scripts/tools fetches kernel and modules"));
+                skip(&lacking(folder)?);
                 return None;
             }
             Err(_) => modules.iter().map(|module| (*module).to_owned()).collect::<Vec<_>>(),

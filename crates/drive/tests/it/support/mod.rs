@@ -2,9 +2,19 @@
 
 use std::collections::HashMap;
 
+use assay_drive::flash::FlashDrive;
+use assay_drive::preset::{Preset, Spec};
 use assay_drive::{Counters, Drive};
-use block::{Bytes, Nanos, Request, Seed, Tag};
+use block::{Bytes, Lba, Nanos, Request, Seed, Tag};
 use testkit::Random;
+
+/// A flash drive that was filled in order.
+pub fn filled(preset: &Preset) -> FlashDrive {
+    let Spec::Flash(spec) = preset.spec else { panic!("{} is flash", preset.name) };
+    let mut drive = FlashDrive::new(spec);
+    drive.fill_untimed(Lba::new(0), Lba::at(spec.capacity), Bytes::from_mib(1), 100);
+    drive
+}
 
 /// Keeps `depth` requests in flight, each made by `any_request`, with a `pause` where none is; the completions' times and
 /// tags, and the drive's counters.
