@@ -1,6 +1,6 @@
 //! Measuring the cells of steps that all see one state.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -144,6 +144,8 @@ impl Session<'_> {
         }
         let cloning = place.copying().times(FIRST_CLONE);
         let furthest = AtomicUsize::new(0);
+        // Tasks that are over before those ahead of them are told in their turn all the same.
+        let tell = |tasks: RangeInclusive<usize>| tasks.for_each(|index| self.watch.step(title(index)));
         let over = Mutex::new(vec![0; tasks.len()]);
         let did = Mutex::new(lineage_counters);
         let last = Mutex::new(None);
@@ -182,14 +184,17 @@ impl Session<'_> {
             let least = over.iter().copied().min().filter(|least| *least < usize::MAX);
             let current = least.and_then(|least| over.iter().position(|over| *over == least));
             if let Some(current) = current {
-                match furthest.fetch_max(current, Ordering::Relaxed) < current {
-                    true => self.watch.step(title(current)),
-                    false => self.watch.back(title(current)),
+                match furthest.fetch_max(current, Ordering::Relaxed) {
+                    told if told < current => tell(told + 1..=current),
+                    _ => self.watch.back(title(current)),
                 }
             }
             Ok(())
         };
         let done = subject.measure(&tasks, &keep, &|progress| self.watch.live(progress));
+        if done.is_ok() && !tasks.is_empty() {
+            tell(furthest.into_inner() + 1..=tasks.len() - 1);
+        }
         let last = last.into_inner().expect("nothing panics while it holds a number");
         if let (Err(error), Some(last)) = (&done, last)
             && error.is_interruption()
