@@ -2,6 +2,7 @@
 
 use block::{Bytes, Nanos, Op, Request, Status, Tag};
 use drive::{Counters, Drive};
+use measurement::TICK;
 use workload::{Invalid, Stream, ZoneStep};
 
 use crate::pace::Pace;
@@ -48,6 +49,8 @@ pub(crate) struct RunningJobs<'r> {
     pub in_flight: u64,
     observer: Option<&'r dyn Observer>,
     pub measurement: Measurement,
+    /// What is to be added to the measurement.
+    unrecorded: Unrecorded,
     /// Where the job ended; none for the last, which ends with the run.
     pub rest: Option<FinalState>,
 }
@@ -67,6 +70,7 @@ impl<'r> RunningJobs<'r> {
             in_flight: 0,
             observer,
             measurement: Measurement::new(workload.clone(), seed, Clock::Virtual),
+            unrecorded: Unrecorded::default(),
             rest: None,
         }
     }
@@ -183,7 +187,7 @@ impl<'r> RunningJobs<'r> {
         self.ended = at >= self.deadline;
         // The last completion belongs to the last interval of the series, not to one of its own.
         let within = at.min(self.deadline - Nanos::from_nanos(1));
-        self.measurement.record(request.op, request.bytes(), within - self.counted_from, at - since);
+        self.record(request.op, request.bytes(), within - self.counted_from, at - since);
         self.measurement.elapsed = at - self.counted_from;
         if self.is_open || self.observer.is_some() {
             self.tell(at, flight);
@@ -212,8 +216,28 @@ impl<'r> RunningJobs<'r> {
         let InFlight { since, request, owner, .. } = *flight;
         if self.ended && self.workers[owner.worker as usize].has_flushed() {
             let within = self.deadline - Nanos::from_nanos(1);
-            self.measurement.record(request.op, request.bytes(), within - self.counted_from, at - since);
+            self.record(request.op, request.bytes(), within - self.counted_from, at - since);
             self.measurement.elapsed = at - self.counted_from;
+        }
+    }
+
+    /// Adds a completion to the measurement, soon or now.
+    #[inline(always)]
+    fn record(&mut self, op: Op, bytes: Bytes, at: Nanos, latency: Nanos) {
+        if !self.unrecorded.takes(op, bytes, at) {
+            self.record_all();
+            self.unrecorded.begin(op, bytes, at);
+        }
+        self.unrecorded.push(at, latency);
+    }
+
+    /// Adds to the measurement what is to be added still.
+    #[inline(never)]
+    fn record_all(&mut self) {
+        let Unrecorded { op, bytes, last, count, latencies, .. } = &mut self.unrecorded;
+        let count = std::mem::take(count);
+        if count > 0 {
+            self.measurement.record_all(*op, *bytes, *last, &latencies[..count]);
         }
     }
 
@@ -230,10 +254,53 @@ impl<'r> RunningJobs<'r> {
 
     /// Makes the time in which nothing came, or nobody asked, part of the measurement.
     pub fn end(&mut self) {
+        self.record_all();
         let more = |worker: &VirtualWorker| worker.queue.is_some() && worker.left > 0;
         if self.deadline < Nanos::MAX && self.bytes_left > 0 && self.workers.iter().any(more) {
             self.measurement.elapsed = self.measurement.elapsed.max(self.deadline - self.counted_from);
         }
+    }
+}
+
+/// Completions of one kind and size within one interval of the series, which are added to a measurement together: what has
+/// to be looked for is looked for once.
+struct Unrecorded {
+    op: Op,
+    bytes: Bytes,
+    /// Where the interval ends.
+    until: Nanos,
+    /// When the last of them completed.
+    last: Nanos,
+    count: usize,
+    latencies: [Nanos; TOGETHER],
+}
+
+/// So many at most.
+const TOGETHER: usize = 32;
+
+impl Default for Unrecorded {
+    fn default() -> Self {
+        let none = Nanos::ZERO;
+        Self { op: Op::Read, bytes: Bytes::ZERO, until: none, last: none, count: 0, latencies: [none; TOGETHER] }
+    }
+}
+
+impl Unrecorded {
+    #[inline(always)]
+    fn takes(&self, op: Op, bytes: Bytes, at: Nanos) -> bool {
+        self.count < TOGETHER && op == self.op && bytes == self.bytes && at < self.until
+    }
+
+    #[inline(always)]
+    fn begin(&mut self, op: Op, bytes: Bytes, at: Nanos) {
+        let until = at + (TICK - Nanos::from_nanos(at.as_nanos() % TICK.as_nanos()));
+        (self.op, self.bytes, self.until, self.count) = (op, bytes, until, 0);
+    }
+
+    #[inline(always)]
+    fn push(&mut self, at: Nanos, latency: Nanos) {
+        self.latencies[self.count] = latency;
+        (self.last, self.count) = (at, self.count + 1);
     }
 }
 

@@ -77,12 +77,12 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Adds one completed request.
+    /// Adds completed requests of `bytes` each.
     #[inline]
-    pub fn record(&mut self, bytes: Bytes, latency: Nanos) {
-        self.requests += 1;
-        self.bytes += bytes;
-        self.latency.record(latency);
+    fn record_all(&mut self, bytes: Bytes, latencies: &[Nanos]) {
+        self.requests += latencies.len() as u64;
+        self.bytes += bytes.times(latencies.len() as u64);
+        self.latency.record_all(latencies);
     }
 
     /// Adds how long a request that came before it was submitted took from then on.
@@ -123,18 +123,26 @@ pub struct Tick {
 
 impl Tick {
     /// Adds one completed request.
-    #[inline]
     pub fn record(&mut self, op: Op, bytes: Bytes, latency: Nanos) {
+        self.record_all(op, bytes, &[latency]);
+    }
+
+    /// Adds completed requests of one kind and of `bytes` each.
+    #[inline]
+    fn record_all(&mut self, op: Op, bytes: Bytes, latencies: &[Nanos]) {
+        let count = latencies.len() as u64;
         match op {
-            Op::Read => self.reads += 1,
-            Op::Write | Op::Append => self.writes += 1,
-            Op::Trim => self.trims += 1,
+            Op::Read => self.reads += count,
+            Op::Write | Op::Append => self.writes += count,
+            Op::Trim => self.trims += count,
             Op::Flush | Op::Zone(_) => {}
         }
-        self.bytes += bytes;
-        self.latency_total += latency;
-        self.latency_max = self.latency_max.max(latency);
-        self.latencies.record(latency);
+        self.bytes += bytes.times(count);
+        for &latency in latencies {
+            self.latency_total += latency;
+            self.latency_max = self.latency_max.max(latency);
+        }
+        self.latencies.record_all(latencies);
     }
 
     /// Adds all of `other`.
@@ -256,26 +264,28 @@ impl Measurement {
     /// Adds one request that completed `at` after the first counted submission.
     #[inline]
     pub fn record(&mut self, op: Op, bytes: Bytes, at: Nanos, latency: Nanos) {
+        self.record_all(op, bytes, at, &[latency]);
+    }
+
+    /// Adds requests of one kind and of `bytes` each that completed within one [`TICK`], the last of them `at` after the first
+    /// counted submission: the same as to add one after another.
+    #[inline]
+    pub fn record_all(&mut self, op: Op, bytes: Bytes, at: Nanos, latencies: &[Nanos]) {
         let flow = match op {
             Op::Read => &mut self.read,
             Op::Write | Op::Append => &mut self.write,
             Op::Trim => &mut self.trim,
-            Op::Flush => return self.record_flush(bytes, latency),
+            Op::Flush => return self.flush.record_all(bytes, latencies),
             // What a host does to a zone is no request of the workload.
             Op::Zone(_) => return,
         };
-        flow.record(bytes, latency);
+        flow.record_all(bytes, latencies);
         let tick = ((at.as_nanos() / TICK.as_nanos()) as usize).min(TICKS_MAX - 1);
         if tick >= self.series.len() {
             self.begin(tick);
         }
-        self.series[tick].record(op, bytes, latency);
+        self.series[tick].record_all(op, bytes, latencies);
         self.elapsed = self.elapsed.max(at);
-    }
-
-    #[cold]
-    fn record_flush(&mut self, bytes: Bytes, latency: Nanos) {
-        self.flush.record(bytes, latency);
     }
 
     /// Begins an interval, which ends the one before.

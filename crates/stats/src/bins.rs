@@ -36,11 +36,17 @@ impl Bins {
     /// Adds one latency.
     #[inline]
     pub fn record(&mut self, latency: Nanos) {
-        let bin = bin_of(latency.as_nanos());
-        match &mut self.0 {
-            Kept::Open(open) => open.add(bin, 1),
-            Kept::Packed(_) => self.open().add(bin, 1),
-        }
+        self.record_all(&[latency]);
+    }
+
+    /// Adds several.
+    #[inline]
+    pub fn record_all(&mut self, latencies: &[Nanos]) {
+        let open = match &mut self.0 {
+            Kept::Open(open) => open,
+            Kept::Packed(_) => self.open(),
+        };
+        latencies.iter().for_each(|latency| open.add(bin_of(latency.as_nanos()), 1));
     }
 
     /// Adds all that `other` recorded.
