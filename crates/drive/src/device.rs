@@ -59,6 +59,15 @@ impl Device {
         }
     }
 
+    /// About what a copy of its state takes in memory: that of the map, as all else is small.
+    pub fn memory(&self) -> Bytes {
+        match self {
+            Self::Flash(drive) => drive.memory(),
+            Self::Rig(rig) => rig.drives().iter().map(Self::memory).sum(),
+            Self::Disk(_) | Self::Dram(_) | Self::Pcm(_) | Self::Hybrid(_) => Bytes::ZERO,
+        }
+    }
+
     /// From now on, clones share the largest part of the state until they change it, so that making them costs nothing.
     pub fn lend(&mut self) {
         match self {

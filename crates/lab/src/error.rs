@@ -74,6 +74,12 @@ pub enum LabError {
         /// How much of it is to be used.
         size: Bytes,
     },
+    /// A simulated drive is too large for the machine's memory.
+    #[error(
+        "to measure this simulated drive in random states takes up to {needed} more of memory, most of it for its map, and \
+         {available} is available; end what else takes memory, or simulate a smaller drive, as with `?capacity.user=1TB`"
+    )]
+    Memory { needed: Bytes, available: Bytes },
     /// It cannot be made a block device.
     #[error(
         "this step needs a block device, which this target cannot become; choose a device, a file or a `sim:DRIVE`"
@@ -158,7 +164,7 @@ impl LabError {
                     | RealError::AllFailed { .. }
                     | RealError::Short { .. }
             ),
-            Self::Target(_) | Self::Trial(_) | Self::Store(_) | Self::Interrupted => false,
+            Self::Memory { .. } | Self::Target(_) | Self::Trial(_) | Self::Store(_) | Self::Interrupted => false,
         }
     }
 

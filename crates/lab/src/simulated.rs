@@ -1,5 +1,6 @@
 //! A plan on a simulated drive, in virtual time.
 
+mod room;
 mod states;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use engine::{
 use trial::TrialDevice;
 use workload::{Spare, Workload};
 
+use self::room::Room;
 use crate::conditioning::{self, Conditioning};
 use crate::cost::Place;
 use crate::counted::counted;
@@ -38,6 +40,8 @@ pub struct Simulated {
     is_at_rest: bool,
     /// Clones that have been used and can be used again, which saves building them anew.
     clones: Arc<Mutex<Vec<Device>>>,
+    /// For how many there is memory.
+    room: Arc<Room>,
     /// What the clones did in measurements.
     measured: Arc<Mutex<Counters>>,
     /// The states that repeats are measured in beside the drive's own, as far as they were made, while that stays as it is.
@@ -75,6 +79,7 @@ impl Simulated {
     pub fn new(preset: Preset) -> Self {
         Self {
             drive: preset.build_in_host(),
+            room: Arc::new(Room::here(preset.memory())),
             preset,
             is_at_rest: false,
             clones: Arc::default(),
@@ -101,6 +106,11 @@ impl Simulated {
         self
     }
 
+    /// The same with no more memory than this, whatever the machine has.
+    pub fn within(self, memory: Bytes) -> Self {
+        Self { room: Arc::new(Room::of(Some(memory), self.preset.memory())), ..self }
+    }
+
     /// The same in a state that was [taken](Self::into_state) of such a drive before.
     pub fn in_state(self, drive: Device) -> Self {
         Self { drive, ..self }
@@ -112,21 +122,30 @@ impl Simulated {
         self.drive
     }
 
-    /// A clone of `drive`, in memory that another had before, if there is such.
-    fn clone_of(&self, drive: &Device) -> Device {
+    /// A clone of `drive` that is to be changed, in memory that another had before, if there is such.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    fn clone_of(&self, drive: &Device) -> Result<Device, LabError> {
         let used = self.clones().pop();
         match used {
             Some(mut clone) => {
                 clone.clone_from(drive);
-                clone
+                Ok(clone)
             }
-            None => drive.clone(),
+            None => {
+                room::check(drive.memory())?;
+                Ok(drive.clone())
+            }
         }
     }
 
     /// Does a repeat of a task on a clone of `drive`.
     fn measure_clone(&self, drive: &Device, task: &MeasureTask, repeat: u32) -> Result<Vec<Measurement>, LabError> {
-        let (jobs, mut clone) = (task.jobs(repeat), self.clone_of(drive));
+        let jobs = task.jobs(repeat);
+        let writes = jobs.iter().any(|job| job.workload.changes_data());
+        let _writing = writes.then(|| self.room.write());
+        let mut clone = if writes { self.clone_of(drive)? } else { drive.clone() };
         clone.draw_from(task.luck(repeat));
         let measured = match &self.record {
             None => run_virtual_together(&mut clone, &jobs, self.ending.clone()),
@@ -138,7 +157,9 @@ impl Simulated {
             let mut sum = self.measured.lock().expect("nothing panics while it holds the sum");
             *sum = *sum + (clone.counters() - drive.counters());
             drop(sum);
-            self.clones().push(clone);
+            if writes {
+                self.clones().push(clone);
+            }
         }
         Ok(measured?.into_iter().map(|measurement| self.metered(measurement)).collect())
     }
@@ -185,6 +206,7 @@ impl Simulated {
             drive: self.drive.clone(),
             is_at_rest: true,
             clones: Arc::clone(&self.clones),
+            room: Arc::clone(&self.room),
             measured: Arc::clone(&self.measured),
             states: States::new(),
             conditioning: self.conditioning.clone(),
@@ -291,6 +313,9 @@ impl Subject for Simulated {
     fn construct(&mut self, workload: &Workload, seed: Seed) -> Result<Option<Construction>, LabError> {
         let capacity = self.capacity();
         let Some(construction) = Construction::of(workload, capacity) else { return Ok(None) };
+        if workload.pattern.is_random() {
+            self.room.check()?;
+        }
         let Construction { direct, rest } = &construction;
         let (start, _) = direct.span(capacity)?;
         let constructed = seed.split("constructed");
@@ -310,13 +335,16 @@ impl Subject for Simulated {
         Ok(Some(construction))
     }
 
+    fn side_by_side(&self) -> usize {
+        if self.room.is_narrow() { 1 } else { rayon::current_num_threads() }
+    }
+
     fn copy(&mut self) -> Option<Box<dyn Subject + Send>> {
         Some(Box::new(self.copied()))
     }
 
     fn fork(&mut self, times: usize) -> Option<Box<dyn Subject + Send>> {
-        // A single processor would do one after the other.
-        if rayon::current_num_threads() == 1 {
+        if self.side_by_side() == 1 {
             return None;
         }
         let mut copy = self.copied();

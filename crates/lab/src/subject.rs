@@ -247,6 +247,12 @@ pub trait Subject: Send {
         self.idle(time);
     }
 
+    /// On how many copies of it work can go on at once: one where one processor, or little memory, would have them wait for one
+    /// another.
+    fn side_by_side(&self) -> usize {
+        1
+    }
+
     /// A copy of it, on which what is done does not change it. None where it cannot be copied. What the copy does counts as
     /// done by this one.
     fn copy(&mut self) -> Option<Box<dyn Subject + Send>> {

@@ -44,7 +44,7 @@ mod zoned;
 
 use arbitration::Arbiter;
 pub use arbitration::ArbitrationSpec;
-use block::{Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Status, Tag, Zone, ZoneLimits};
+use block::{Bytes, Completion, Lba, Nanos, Op, Request, SECTOR, Seed, Status, Tag, Zone, ZoneLimits};
 use buffer::Buffer;
 pub use collection::{CollectionPolicy, CollectionSpec, IdleSpec};
 pub use die::SuspendSpec;
@@ -234,6 +234,11 @@ impl FlashDrive {
     /// A number that is equal for equal histories of writes and trims, and so for equal states of the flash.
     pub fn digest(&self) -> u64 {
         self.mapping.digest()
+    }
+
+    /// About what a copy of its state takes in memory.
+    pub(crate) fn memory(&self) -> Bytes {
+        self.mapping.memory()
     }
 
     /// From now on, clones share the page map until they write.

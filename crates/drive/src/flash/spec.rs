@@ -3,6 +3,7 @@
 use block::{Bytes, Nanos, Op, Rate};
 use serde::{Deserialize, Serialize};
 
+use super::mapping::map_memory;
 use super::{
     ArbitrationSpec, CHORES, ChoreSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, PatrolSpec,
     ReadAheadSpec, SlcSpec, retirement,
@@ -94,6 +95,12 @@ impl FlashSpec {
     /// How many may have reads, and how many other commands.
     pub(super) fn cores_for(&self) -> [u32; 2] {
         [self.cores, self.write_cores]
+    }
+
+    /// What its map takes in memory once all of it was written at random; nothing where zones take its place.
+    pub(crate) fn map_memory(&self) -> Bytes {
+        let pages = self.capacity.get().div_ceil(self.geometry.page.get());
+        if self.zones.is_some() { Bytes::ZERO } else { map_memory(pages, self.geometry.spare_over(self.capacity)) }
     }
 
     /// Whether the blocks of a specimen that are good when it leaves the factory hold all that it promises.

@@ -242,6 +242,15 @@ impl Preset {
         }
     }
 
+    /// What a copy of its state takes in memory once all of it was written at random.
+    pub fn memory(&self) -> Bytes {
+        match &self.spec {
+            Spec::Flash(spec) => spec.map_memory(),
+            Spec::Rig(spec) => spec.member.memory().times(u64::from(spec.drives)),
+            Spec::Disk(_) | Spec::Dram(_) | Spec::Pcm(_) | Spec::Hybrid(_) => Bytes::ZERO,
+        }
+    }
+
     /// How it is divided into zones: the drive of a rig, in a rig. None if it is not.
     pub fn zones(&self) -> Option<ZonesSpec> {
         match &self.spec {

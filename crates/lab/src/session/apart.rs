@@ -32,8 +32,7 @@ impl Session<'_> {
         let step = &self.plan.steps[index];
         self.tell_change(&step.title);
         let written = whole.written;
-        // A single processor would do one after the other.
-        let is_apart = rayon::current_num_threads() > 1 && apart.begin();
+        let is_apart = whole.subject.side_by_side() > 1 && apart.begin();
         let mut change = move || {
             let mut lineage = Lineage { written, is_apart, ..Lineage::of(copy.as_mut(), "", false) };
             self.change(index, &mut lineage)

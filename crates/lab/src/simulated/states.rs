@@ -141,7 +141,7 @@ impl StateRun<'_> {
             match self.turn() {
                 Turn::Make(place) => {
                     let number = self.agenda().states[place].number;
-                    let start = self.make(number);
+                    let start = self.make(number)?;
                     self.agenda().states[place].start = Some(start);
                     self.changed.notify_all();
                 }
@@ -156,13 +156,13 @@ impl StateRun<'_> {
         }
     }
 
-    fn make(&self, number: u32) -> Start {
-        let mut drive = self.subject.clone_of(&self.subject.drive);
+    fn make(&self, number: u32) -> Result<Start, LabError> {
+        let mut drive = self.subject.clone_of(&self.subject.drive)?;
         if self.conditioning.redraw(&mut drive, number, self.spare).is_ok_and(|could| could) {
             drive.lend();
-            return Start::Made(Arc::new(drive));
+            return Ok(Start::Made(Arc::new(drive)));
         }
-        Start::Own(Some(ONE_STATE))
+        Ok(Start::Own(Some(ONE_STATE)))
     }
 
     /// Measures the repeat of a task that belongs to a state, if it is wanted.
@@ -237,12 +237,16 @@ impl Simulated {
         let agenda = Agenda {
             states: (0..=last).filter(is_wanted).map(state).collect(),
             tasks: tasks.len(),
-            at_once: if self.keeps_states() { STATES as usize } else { AT_ONCE },
+            at_once: match self.keeps_states() {
+                true => STATES as usize,
+                false if self.room.is_narrow() => 1,
+                false => AT_ONCE,
+            },
             is_over: false,
         };
         let (agenda, changed) = (Mutex::new(agenda), Condvar::new());
         let run = StateRun { subject: self, conditioning, spare, tasks, courses, keep, agenda, changed };
-        on_all_processors(|| run.work())?;
+        self.on_processors(|| run.work())?;
         let StateRun { courses, agenda, .. } = run;
         let made = agenda.into_inner().expect("nothing panics while it holds the agenda").states;
         let further = made.last().and_then(|last| last.start.clone());
@@ -276,7 +280,7 @@ impl Simulated {
     ) -> Result<(), LabError> {
         // Every processor takes the next task in order, so that the plan is seen to go forward.
         let next = AtomicUsize::new(0);
-        on_all_processors(|| {
+        self.on_processors(|| {
             while let index = next.fetch_add(1, Ordering::Relaxed)
                 && let Some(task) = tasks.get(index)
             {
@@ -317,9 +321,14 @@ impl Simulated {
         Ok(measured)
     }
 
+    /// Has each processor do `work` that is to have a part in it.
+    fn on_processors(&self, work: impl Fn() -> Result<(), LabError> + Sync) -> Result<(), LabError> {
+        (0..self.side_by_side()).into_par_iter().with_max_len(1).try_for_each(|_| work())
+    }
+
     /// Whether states are kept from one step to the next.
     fn keeps_states(&self) -> bool {
-        self.capacity() <= KEPT_MAX
+        self.capacity() <= KEPT_MAX && !self.room.is_narrow()
     }
 
     /// Keeps the memory of a state in which nothing is measured any more.
@@ -330,9 +339,4 @@ impl Simulated {
         let state = Arc::try_unwrap(state).ok();
         clones.extend(state.and_then(|mut state| state.give_back().then_some(state)));
     }
-}
-
-/// Has each processor do `work`.
-fn on_all_processors(work: impl Fn() -> Result<(), LabError> + Sync) -> Result<(), LabError> {
-    (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).try_for_each(|_| work())
 }

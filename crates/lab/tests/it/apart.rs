@@ -2,14 +2,25 @@
 
 use crate::support;
 use assay_lab::{LabError, Metric, Outcome, Session, Silent, Simulated};
-use block::Seed;
+use block::{Bytes, Seed};
 use drive::preset::Preset;
+
+const TARGET: &str = "x25-m?capacity.user=1GiB";
 
 /// Carries out `steps` on a new drive with so many threads.
 fn carry_out(steps: &str, threads: usize) -> Result<Outcome, LabError> {
-    let target = "x25-m?capacity.user=1GiB";
-    support::in_new_run(&format!("name = \"p\"\nrepeats = 2\n{steps}"), target, |store, run, plan| {
-        let mut subject = Simulated::new(Preset::find(target).unwrap());
+    carry_out_within(steps, threads, None)
+}
+
+/// The same with memory for so many states of the drive.
+fn carry_out_within(steps: &str, threads: usize, states: Option<f64>) -> Result<Outcome, LabError> {
+    support::in_new_run(&format!("name = \"p\"\nrepeats = 2\n{steps}"), TARGET, |store, run, plan| {
+        let preset = Preset::find(TARGET).unwrap();
+        let memory = states.map(|states| Bytes::new((states * preset.memory().get() as f64) as u64));
+        let mut subject = Simulated::new(preset);
+        if let Some(memory) = memory {
+            subject = subject.within(memory);
+        }
         let session = Session::new(store, run, plan, Seed::new(1), &Silent)?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| session.carry_out(&mut subject, false))
@@ -75,4 +86,28 @@ fn a_measurement_that_keeps_its_state_is_seen_by_those_behind_it() {
     let undone = carry_out(&[&kept, &purge("a"), WRITE].concat(), 2).unwrap();
     assert_eq!(rates(&undone, "wear"), rates(&two, "wear"));
     assert!((rates(&undone, "write")[0] / new - 1.0).abs() < 0.001);
+}
+
+const RANDOM: &str = "[[step]]\nname = \"random\"\ndo = \"precondition\"\n";
+
+#[test]
+fn little_memory_makes_a_plan_slower_and_changes_no_figure() {
+    let steps =
+        [RANDOM, WRITE, &WRITE.replace("\"write\"", "\"more\""), &purge("a"), SATURATE, &purge("b"), MEASURE].concat();
+    let plenty = carry_out(&steps, 2).unwrap();
+    for (threads, states) in [(1, 3.5), (4, 3.5), (4, 5.0), (4, 6.0)] {
+        let narrow = carry_out_within(&steps, threads, Some(states)).unwrap();
+        for name in ["write", "more", "cache", "read"] {
+            assert_eq!(rates(&narrow, name), rates(&plenty, name), "{name}, {threads} threads, {states} states");
+        }
+    }
+}
+
+#[test]
+fn too_little_memory_for_random_states_is_refused_before_they_are_made() {
+    let error = carry_out_within(&[RANDOM, WRITE].concat(), 2, Some(2.0)).expect_err("it does not fit");
+    assert!(!error.would_recur(), "there may be more another time");
+    let LabError::At { source, step, .. } = error else { panic!("{error}") };
+    assert!(matches!(*source, LabError::Memory { .. }) && step == "random", "{step}: {source}");
+    assert!(carry_out_within(MEASURE, 2, Some(0.5)).is_ok(), "an unwritten map takes no memory");
 }
