@@ -9,6 +9,8 @@ use crate::{Bytes, Lba, Nanos, Status, ZoneAction};
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+// With a tag of its own: to tell which it is takes one comparison, wherever the compiler would have hidden the tag.
+#[repr(u8)]
 pub enum Op {
     /// Bring data to the host.
     Read,

@@ -18,6 +18,8 @@ use crate::{Counters, Drive, Health, PowerLoss, Shape, Specimen};
 /// own time. The form is that of the fields, so that it is to be read by the version of this crate which wrote it.
 #[derive(Debug, Serialize, Deserialize)]
 #[allow(clippy::large_enum_variant, reason = "there are few devices, and one is asked all the time")]
+// With a tag of its own, so that it takes a step to tell which it is.
+#[repr(u8)]
 pub enum Device {
     Flash(FlashDrive),
     /// A host with drives.
@@ -198,17 +200,14 @@ impl Drive for Device {
         each!(self, drive => drive.shape())
     }
 
-    #[inline]
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         each!(self, drive => drive.submit(now, tag, request));
     }
 
-    #[inline]
     fn next_event(&self) -> Option<Nanos> {
         each!(self, drive => drive.next_event())
     }
 
-    #[inline]
     fn complete(&mut self, until: Nanos) -> Option<Completion> {
         each!(self, drive => drive.complete(until))
     }
@@ -253,12 +252,10 @@ impl Drive for Device {
         each!(self, drive => drive.zones())
     }
 
-    #[inline]
     fn expect(&self, soon: &[Request]) {
         each!(self, drive => drive.expect(soon));
     }
 
-    #[inline]
     fn expect_next(&self, next: &[Request]) {
         each!(self, drive => drive.expect_next(next));
     }

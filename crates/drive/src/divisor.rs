@@ -4,26 +4,21 @@ use serde::{Deserialize, Serialize};
 
 /// A number that others are divided by: a multiplication does it where that gives the same.
 ///
-/// Source: D. Lemire, O. Kaser and N. Kurz, "Faster remainder by direct computation", Software: Practice and Experience
-/// 49(6), 2019, §3: with the inverse in 64 bits, rounded up, the quotient is exact where dividend times divisor is below 2⁶⁴.
+/// Source: A. D. Robison, "N-bit unsigned division via N-bit multiply-add", ARITH-17, 2005, §3: with the inverse in 64 bits,
+/// rounded down, the quotient is exact where one more than the dividend, times the divisor, is at most 2⁶⁴.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "u64", into = "u64")]
 pub struct Divisor {
     by: u64,
+    /// The multiplication is exact below it, too.
     inverse: u64,
-    /// Below this, the multiplication is exact.
-    limit: u64,
 }
 
 impl Divisor {
     /// # Panics
     /// If it is zero.
     pub const fn new(by: u64) -> Self {
-        match by {
-            // The inverse of one does not fit.
-            1 => Self { by, inverse: 0, limit: 0 },
-            _ => Self { by, inverse: u64::MAX / by + 1, limit: u64::MAX / by },
-        }
+        Self { by, inverse: u64::MAX / by }
     }
 
     /// The number itself.
@@ -35,7 +30,26 @@ impl Divisor {
     /// How often it goes into `number`.
     #[inline]
     pub const fn divide(self, number: u64) -> u64 {
-        if number < self.limit { ((number as u128 * self.inverse as u128) >> 64) as u64 } else { number / self.by }
+        if number < self.inverse { self.multiply(number) } else { number / self.by }
+    }
+
+    /// The same of a number for which the multiplication is always exact.
+    #[inline]
+    pub const fn divide_word(self, number: u32) -> u32 {
+        debug_assert!(self.by <= 1 << 32);
+        self.multiply(number as u64) as u32
+    }
+
+    /// How often it goes into such a number, and what is left.
+    #[inline]
+    pub const fn split_word(self, number: u32) -> (u32, u32) {
+        let quotient = self.divide_word(number);
+        (quotient, number - quotient * self.by as u32)
+    }
+
+    #[inline]
+    const fn multiply(self, number: u64) -> u64 {
+        (((number + 1) as u128 * self.inverse as u128) >> 64) as u64
     }
 
     /// How often it goes into `number`, and what is left.

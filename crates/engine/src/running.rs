@@ -75,6 +75,13 @@ impl<'r> RunningJobs<'r> {
         }
     }
 
+    /// Submits what follows a completion at `at` on a drive without zones, where it follows at once; false where a limit
+    /// forbids it, or the worker has a queue.
+    #[inline(always)]
+    pub fn follow(&mut self, drive: &mut dyn Drive, at: Nanos, tag: Tag, flight: &mut InFlight) -> bool {
+        self.workers[flight.owner.worker as usize].queue.is_none() && self.submit(drive, None, at, at, tag, flight)
+    }
+
     /// Submits the next request of the tag's worker, whose latency counts from `since`; false where a limit forbids.
     #[inline(always)]
     pub fn submit(
@@ -94,7 +101,7 @@ impl<'r> RunningJobs<'r> {
         if let Some(traffic) = traffic {
             return self.submit_zoned(drive, traffic, (now, since, tag), flight, request);
         }
-        if !self.count_in(now, request, flight) {
+        if !Self::count_in(worker, (&mut self.bytes_left, &mut self.in_flight), now, request) {
             return false;
         }
         (flight.since, flight.submitted, flight.request) = (since, now, request);
@@ -119,8 +126,13 @@ impl<'r> RunningJobs<'r> {
             return false;
         }
         let request = match traffic.step(job, worker, request) {
-            ZoneStep::Go(there) if !self.count_in(now, there, flight) => return false,
-            ZoneStep::Go(there) => there,
+            ZoneStep::Go(there) => {
+                let worker = &mut self.workers[worker as usize];
+                if !Self::count_in(worker, (&mut self.bytes_left, &mut self.in_flight), now, there) {
+                    return false;
+                }
+                there
+            }
             ZoneStep::First(there) => {
                 self.in_flight += 1;
                 there
@@ -137,11 +149,15 @@ impl<'r> RunningJobs<'r> {
 
     /// Counts the worker's next request as in flight; false where a limit forbids it.
     #[inline(always)]
-    fn count_in(&mut self, now: Nanos, request: Request, flight: &InFlight) -> bool {
-        let worker = &mut self.workers[flight.owner.worker as usize];
+    fn count_in(
+        worker: &mut VirtualWorker,
+        (bytes_left, in_flight): (&mut u64, &mut u64),
+        now: Nanos,
+        request: Request,
+    ) -> bool {
         let bytes = request.bytes().get();
         // Behind the last of the data comes no flush either.
-        if bytes > self.bytes_left || self.bytes_left == 0 {
+        if bytes > *bytes_left || *bytes_left == 0 {
             worker.left = 0;
             return false;
         }
@@ -150,8 +166,8 @@ impl<'r> RunningJobs<'r> {
         if now >= worker.limited_from {
             worker.left -= u64::from(request.op != Op::Flush) | worker.counts_flushes;
         }
-        self.bytes_left -= bytes;
-        self.in_flight += 1;
+        *bytes_left -= bytes;
+        *in_flight += 1;
         true
     }
 

@@ -221,9 +221,12 @@ impl<'r> VirtualRun<'r> {
         if !status.is_success() || self.traffic.is_some() {
             return self.follow_otherwise(drive, completion);
         }
-        let flight = &self.flights[tag.0 as usize];
-        self.jobs[flight.owner.job as usize].finish(at, flight);
-        self.go_on(drive, at, tag);
+        let flight = &mut self.flights[tag.0 as usize];
+        let job = &mut self.jobs[flight.owner.job as usize];
+        job.finish(at, flight);
+        if !job.follow(drive, at, tag, flight) {
+            self.go_on(drive, at, tag);
+        }
     }
 
     /// The same of a request that failed, or on a drive with zones.
@@ -241,7 +244,7 @@ impl<'r> VirtualRun<'r> {
     }
 
     /// Submits what follows the completion of a tag.
-    #[inline(always)]
+    #[inline(never)]
     fn go_on(&mut self, drive: &mut dyn Drive, at: Nanos, tag: Tag) {
         let flight = &mut self.flights[tag.0 as usize];
         let owner = flight.owner;

@@ -146,6 +146,7 @@ impl Drive for DiskDrive {
         Shape { capacity: self.spec.capacity(), block: SECTOR, queue_depth: self.spec.queue_depth }
     }
 
+    #[inline(never)]
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         not_before(self.now, now);
         within(self.spec.capacity(), &request);
@@ -164,6 +165,7 @@ impl Drive for DiskDrive {
         [self.queue.next(), self.next_inside()].into_iter().flatten().min()
     }
 
+    #[inline(never)]
     fn complete(&mut self, until: Nanos) -> Option<Completion> {
         while self.inside > 0 {
             let due = self.next_inside().filter(|at| *at <= until);

@@ -19,6 +19,10 @@ pub struct Extents {
     together: Divisor,
     row: Divisor,
     usual: Divisor,
+    /// Rows of the first extent.
+    usual_rows: u32,
+    /// Up to this page, every extent is as long as the first and begins where the one before it ends.
+    usual_until: u32,
     /// Ascending by first page.
     list: Vec<Extent>,
     /// The slot of the first page that each unit has of an extent, in the order of their turns, extent by extent.
@@ -59,7 +63,10 @@ impl Extents {
         let number = self.list.len() as u32;
         let pages = rows * self.row.get() as u32;
         if number == 0 {
-            self.usual = Divisor::from(u64::from(pages));
+            (self.usual, self.usual_rows) = (Divisor::from(u64::from(pages)), rows);
+        }
+        if first.0 == self.usual_until && rows == self.usual_rows {
+            self.usual_until += pages;
         }
         self.list.push(Extent { first: first.0, rows, turn: turn.0 });
         self.starts.extend_from_slice(starts);
@@ -80,49 +87,40 @@ impl Extents {
     /// Where `page` was put, if it was written so.
     #[inline(always)]
     pub fn slot_of(&self, page: Lpn) -> Option<u32> {
-        // Nearly all are as long as the first.
-        let guess = self.usual.divide(u64::from(page.0)) as usize;
-        let (number, (down, along)) = match self.within(guess, page) {
-            Some(place) => (guess, place),
-            None => self.search(page)?,
-        };
-        let (turn, rest) = match self.together.get() {
-            1 => (along, 0),
-            _ => self.together.split(along),
-        };
-        let start = self.starts[number * self.units as usize + turn as usize];
-        Some(start + (down * self.together.get() + rest) as u32)
+        let (number, down, along) = if page.0 < self.usual_until { self.usual_place(page) } else { self.search(page)? };
+        let together = self.together.get() as u32;
+        let (turn, rest) = if together == 1 { (along, 0) } else { self.together.split_word(along) };
+        Some(self.starts[(number * self.units + turn) as usize] + down * together + rest)
     }
 
     /// Has at hand soon what finding `page` will need.
     #[inline]
     pub fn call(&self, page: Lpn) {
-        if self.list.is_empty() {
-            return;
+        if page.0 < self.usual_until {
+            let (number, _, along) = self.usual_place(page);
+            let turn = if self.together.get() == 1 { along } else { self.together.divide_word(along) };
+            prefetch_index(&self.starts, (number * self.units + turn) as usize);
         }
-        let (number, within) = self.usual.split(u64::from(page.0));
-        let along = self.row.split(within).1;
-        let turn = if self.together.get() == 1 { along } else { self.together.divide(along) };
-        prefetch_index(&self.list, number as usize);
-        prefetch_index(&self.starts, number as usize * self.units as usize + turn as usize);
     }
 
-    /// The row of an extent and the place in it that `page` has, if it is of that extent.
-    #[inline]
-    fn within(&self, number: usize, page: Lpn) -> Option<(u64, u64)> {
-        let extent = self.list.get(number)?;
-        let (down, along) = self.row.split(u64::from(page.0.checked_sub(extent.first)?));
-        (down < u64::from(extent.rows)).then_some((down, along))
+    /// The extent of `page`, and its row and place in that, where all are as long as the first.
+    #[inline(always)]
+    fn usual_place(&self, page: Lpn) -> (u32, u32, u32) {
+        let number = self.usual.divide_word(page.0);
+        let (rows, along) = self.row.split_word(page.0);
+        (number, rows - number * self.usual_rows, along)
     }
 
-    /// The extent of `page`, and its row and place in that.
+    /// The same of any page.
     #[cold]
-    fn search(&self, page: Lpn) -> Option<(usize, (u64, u64))> {
-        let mut number = *self.hints.get((page.0 >> HINT_BITS) as usize)? as usize;
-        while self.list.get(number + 1).is_some_and(|extent| extent.first <= page.0) {
+    fn search(&self, page: Lpn) -> Option<(u32, u32, u32)> {
+        let mut number = *self.hints.get((page.0 >> HINT_BITS) as usize)?;
+        while self.list.get(number as usize + 1).is_some_and(|extent| extent.first <= page.0) {
             number += 1;
         }
-        Some((number, self.within(number, page)?))
+        let extent = self.list[number as usize];
+        let (down, along) = self.row.split_word(page.0.checked_sub(extent.first)?);
+        (down < extent.rows).then_some((number, down, along))
     }
 
     /// Hands the slots and pages of a block of `unit` to `note` that only the extents know of, and forgets that.

@@ -92,7 +92,7 @@ impl MapCache {
 
     #[inline]
     pub fn region_of(&self, page: Lpn) -> u32 {
-        self.entries.divide(u64::from(page.0)) as u32
+        self.entries.divide_word(page.0)
     }
 
     /// Whether the mapping page of a region must be read from flash before a page of it can be found.
@@ -128,8 +128,7 @@ impl MapCache {
     /// Changes the map's entry of `page`; what flash must do for that.
     #[inline(always)]
     pub fn write(&mut self, page: Lpn) -> Need {
-        let (number, offset) = self.entries.split(u64::from(page.0));
-        let (number, offset) = (number as u32, offset as u32);
+        let (number, offset) = self.entries.split_word(page.0);
         let before = self.regions[number as usize];
         let after = self.rewritten(before, offset);
         self.regions[number as usize] = after;

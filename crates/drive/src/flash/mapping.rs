@@ -277,7 +277,7 @@ impl Mapping {
         let (block, page) = (slot >> self.page_bits, slot & ((1 << self.page_bits) - 1));
         let page = self.packing.as_ref().map_or(page, |packing| packing.place(block, page));
         let is_one = self.geometry.sense_pages == 1;
-        (block, if is_one { page } else { self.sense_pages.divide(u64::from(page)) as u32 })
+        (block, if is_one { page } else { self.sense_pages.divide_word(page) })
     }
 
     /// Writes `page`, appending to `plan` all that flash must do for it, in order. Whether that programs it:
@@ -352,17 +352,21 @@ impl Mapping {
     }
 
     /// Has at hand soon what the next access to `page` will need first: see `Drive::expect`.
-    #[inline]
+    #[inline(always)]
     pub fn call(&self, page: Lpn) {
         if self.is_tabled(page) { self.slots.call(page.0 as usize) } else { self.extents.call(page) }
     }
 
     /// Has at hand soon what overwriting `page` will need, once [`call`](Self::call) has had its answer.
-    #[inline]
+    #[inline(always)]
     pub fn call_slot(&self, page: Lpn) {
-        if !self.is_tabled(page) {
-            return;
+        if self.is_tabled(page) {
+            self.call_tabled(page);
         }
+    }
+
+    #[inline]
+    fn call_tabled(&self, page: Lpn) {
         let inverted = self.slots[page.0 as usize];
         if inverted > TRIMMED {
             let slot = !inverted;
@@ -410,7 +414,7 @@ impl Mapping {
 
     #[inline]
     pub(super) fn unit_of_block(&self, block: u32) -> Unit {
-        Unit(self.unit_blocks.divide(u64::from(block)) as u32)
+        Unit(self.unit_blocks.divide_word(block))
     }
 
     #[inline]

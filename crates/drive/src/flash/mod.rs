@@ -343,7 +343,7 @@ impl Drive for FlashDrive {
         Shape { capacity: self.spec.capacity, block, queue_depth: self.spec.queue_depth }
     }
 
-    #[inline]
+    #[inline(never)]
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         not_before(self.now, now);
         within(self.spec.capacity, &request);
@@ -367,7 +367,7 @@ impl Drive for FlashDrive {
         if self.arbiter.is_some() { self.next_event_of_arbiter() } else { self.queue.next() }
     }
 
-    #[inline]
+    #[inline(never)]
     fn complete(&mut self, until: Nanos) -> Option<Completion> {
         if self.arbiter.is_some() {
             return self.complete_beside_arbiter(until);
@@ -465,10 +465,12 @@ impl Drive for FlashDrive {
         if self.zoned.is_some() {
             return;
         }
+        let mapping = &*self.mapping;
         for request in soon {
             let page = self.first_page(request);
-            self.mapping.call(page);
-            if let Some(cache) = &self.map_cache {
+            mapping.call(page);
+            // Reads look at no more than a bit of each region, where no tables are held.
+            if let Some(cache) = self.map_cache.as_ref().filter(|_| request.op.writes() || self.tables.is_some()) {
                 cache.call(page);
             }
         }
@@ -476,8 +478,9 @@ impl Drive for FlashDrive {
 
     #[inline]
     fn expect_next(&self, next: &[Request]) {
+        let mapping = &*self.mapping;
         if self.zoned.is_none() {
-            next.iter().for_each(|request| self.mapping.call_slot(self.first_page(request)));
+            next.iter().for_each(|request| mapping.call_slot(self.first_page(request)));
         }
     }
 }

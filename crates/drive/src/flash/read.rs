@@ -86,10 +86,17 @@ impl FlashDrive {
     }
 
     /// When it is known where `page` is kept, if the question is asked at `ready`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn look_up(&mut self, ready: Nanos, page: Lpn) -> Nanos {
         let Some(cache) = &self.map_cache else { return ready };
         let region = cache.region_of(page);
+        if self.tables.is_none() && !cache.misses(region) { ready } else { self.look_up_region(ready, page, region) }
+    }
+
+    /// The same where the mapping page may have to be had from elsewhere.
+    #[inline(never)]
+    fn look_up_region(&mut self, ready: Nanos, page: Lpn, region: u32) -> Nanos {
+        let Some(cache) = &self.map_cache else { return ready };
         // Tables are looked up as such, however their pages were written, but where the controller has just changed them.
         let is_table = self.tables.is_some() && !cache.is_resident(region) && self.mapping.place_of(page).is_some();
         if is_table || cache.misses(region) { self.fetch_table(ready, region) } else { ready }

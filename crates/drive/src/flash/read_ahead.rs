@@ -76,11 +76,13 @@ impl ReadAhead {
 
     /// Notes a read; whether it goes on where the last one of a stream ended. If not, it takes the place of another stream,
     /// whose pages are dropped.
-    #[inline]
+    #[inline(always)]
     pub fn follows(&mut self, request: Request) -> bool {
-        if self.pages == 0 {
-            return false;
-        }
+        self.pages > 0 && self.note(request)
+    }
+
+    #[inline(never)]
+    fn note(&mut self, request: Request) -> bool {
         self.reads += 1;
         let followed = self.streams.iter().position(|stream| stream.read_to == request.lba);
         self.current = followed.unwrap_or_else(|| self.oldest());

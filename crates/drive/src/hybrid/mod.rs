@@ -219,6 +219,7 @@ impl Drive for HybridDrive {
         Shape { capacity: self.spec.capacity, block: SECTOR, queue_depth: self.spec.queue_depth }
     }
 
+    #[inline(never)]
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         not_before(self.now, now);
         within(self.spec.capacity, &request);
@@ -234,6 +235,7 @@ impl Drive for HybridDrive {
         self.queue.next()
     }
 
+    #[inline(never)]
     fn complete(&mut self, until: Nanos) -> Option<Completion> {
         let (completion, next) = self.queue.complete(until)?;
         self.now = self.now.max(completion.at);

@@ -252,7 +252,7 @@ impl Drive for PcmDrive {
         Shape { capacity: self.spec.capacity, block: SECTOR, queue_depth: self.spec.queue_depth }
     }
 
-    #[inline]
+    #[inline(never)]
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         not_before(self.now, now);
         within(self.spec.capacity, &request);
@@ -269,7 +269,7 @@ impl Drive for PcmDrive {
         self.queue.next()
     }
 
-    #[inline]
+    #[inline(never)]
     fn complete(&mut self, until: Nanos) -> Option<Completion> {
         let (completion, next) = self.queue.complete(until)?;
         self.now = self.now.max(completion.at);

@@ -288,6 +288,7 @@ impl Drive for Rig {
         self.array.shape()
     }
 
+    #[inline(never)]
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
         not_before(self.now, now);
         while self.advance(now) {}
@@ -312,6 +313,7 @@ impl Drive for Rig {
         (next < Nanos::MAX).then_some(next)
     }
 
+    #[inline(never)]
     fn complete(&mut self, until: Nanos) -> Option<Completion> {
         while self.advance(until.min(self.done.next())) {}
         let (at, (tag, status)) = self.done.take(until)?;
