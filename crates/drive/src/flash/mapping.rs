@@ -19,6 +19,7 @@ use super::operation::{Cells, FlashOp, Lpn, PageLocation};
 use super::packing::Packing;
 use super::retirement::{self, WORN_START_MIN};
 use crate::divisor::Divisor;
+use crate::shared_table::{Numbers, SharedTable};
 use crate::table::Table;
 use crate::wear::{EraseVerdict, Wear};
 
@@ -61,9 +62,9 @@ pub struct Mapping {
     pub(super) unit_blocks: Divisor,
     pub(super) sense_pages: Divisor,
     /// The slot of each logical page, inverted.
-    pub(super) slots: Table<u32>,
+    pub(super) slots: SharedTable,
     /// The logical page that was last written to each slot.
-    pub(super) owners: Table<u32>,
+    pub(super) owners: SharedTable,
     /// Pages of which neither of these says anything.
     pub(super) extents: Extents,
     /// The others lie between these, so that nobody need look for the rest of them.
@@ -134,7 +135,7 @@ pub(super) trait Followed: Copy {
     /// Whether these are all there are.
     const ALL: bool;
     /// Notes that `page` is in `slot` now.
-    fn note(self, slots: &mut [u32], page: u32, slot: u32);
+    fn note(self, slots: &mut (impl Numbers + ?Sized), page: u32, slot: u32);
 }
 
 /// Every page's.
@@ -145,8 +146,8 @@ impl Followed for EveryPage {
     const ALL: bool = true;
 
     #[inline]
-    fn note(self, slots: &mut [u32], page: u32, slot: u32) {
-        slots[page as usize] = !slot;
+    fn note(self, slots: &mut (impl Numbers + ?Sized), page: u32, slot: u32) {
+        slots.set(page as usize, !slot);
     }
 }
 
@@ -190,11 +191,11 @@ impl Mapping {
             page_bits,
             unit_blocks: Divisor::from(u64::from(geometry.blocks_per_plane)),
             sense_pages: Divisor::from(u64::from(geometry.sense_pages)),
-            slots: Table::new(pages as usize),
-            owners: match (1 << page_bits) - block_slots as usize >= GAP {
+            slots: SharedTable::new(Table::new(pages as usize)),
+            owners: SharedTable::new(match (1 << page_bits) - block_slots as usize >= GAP {
                 true => Table::with_gaps(slots),
                 false => Table::new(slots),
-            },
+            }),
             extents: Extents::default(),
             tabled: 0..0,
             valid: Table::new(slots / 64),
@@ -345,7 +346,7 @@ impl Mapping {
     pub fn trim(&mut self, page: Lpn) {
         if self.invalidate(page) {
             self.note_tabled(page);
-            self.slots[page.0 as usize] = TRIMMED;
+            self.slots.set(page.0 as usize, TRIMMED);
             self.changes.lose();
             self.digest = (self.digest ^ u64::from(!page.0)).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(31);
         }
@@ -484,7 +485,7 @@ impl Mapping {
         state.valid += 1;
         self.note_tabled(page);
         followed.note(&mut self.slots, page.0, slot);
-        self.owners[slot as usize] = page.0;
+        self.owners.set(slot as usize, page.0);
         self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);
         self.counts[(slot >> self.page_bits) as usize] += 1;
         if full {
