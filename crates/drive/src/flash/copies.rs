@@ -1,5 +1,6 @@
 //! Copies of the map, which cost what has changed since the one before.
 
+use block::Bytes;
 use prefetch_index::prefetch_index;
 
 use super::mapping::Mapping;
@@ -40,7 +41,22 @@ impl Changes {
 /// Entries of the map that memory is asked for together.
 const BATCH: usize = 64;
 
+/// What tables of so many pages, of which some share is spare, take in memory: a slot for each page; for each slot an owner and a
+/// bit.
+pub(super) fn map_memory(pages: u64, spare_millionths: u64) -> Bytes {
+    let slots = pages + (pages / 1_000).saturating_mul(spare_millionths) / 1_000;
+    Bytes::new(4 * pages + 4 * slots + slots / 8)
+}
+
 impl Mapping {
+    /// About what its tables take in memory.
+    pub fn memory(&self) -> Bytes {
+        let (pages, slots) =
+            (self.slots.len() as u64, u64::from(self.geometry.blocks()) * u64::from(self.geometry.pages_per_block));
+        let spare = slots.saturating_sub(pages) * 1_000_000 / pages.max(1);
+        map_memory(self.tabled.len() as u64, spare)
+    }
+
     /// Whether both are made alike, so that equal histories make equal states.
     fn is_like(&self, other: &Self) -> bool {
         let wear = |mapping: &Self| mapping.wear.as_ref().map(|wear| *wear.spec());

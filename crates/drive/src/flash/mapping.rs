@@ -5,7 +5,6 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use block::Bytes;
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 
@@ -93,13 +92,6 @@ pub struct Mapping {
     /// What its next copying has to do.
     #[serde(skip)]
     pub(super) changes: Changes,
-}
-
-/// What tables of so many pages, of which some share is spare, take in memory: a slot for each page; for each slot an owner and a
-/// bit.
-pub(super) fn map_memory(pages: u64, spare_millionths: u64) -> Bytes {
-    let slots = pages + (pages / 1_000).saturating_mul(spare_millionths) / 1_000;
-    Bytes::new(4 * pages + 4 * slots + slots / 8)
 }
 
 /// What a unit is doing.
@@ -255,14 +247,6 @@ impl Mapping {
         self.collecting = 0;
         // Blocks that are worn tell a drive that was purged from a fresh one.
         self.digest = if self.wear.is_some() { self.digest.rotate_left(17) ^ 1 } else { 0 };
-    }
-
-    /// About what its tables take in memory.
-    pub fn memory(&self) -> Bytes {
-        let (pages, slots) =
-            (self.slots.len() as u64, u64::from(self.geometry.blocks()) * u64::from(self.geometry.pages_per_block));
-        let spare = slots.saturating_sub(pages) * 1_000_000 / pages.max(1);
-        map_memory(self.tabled.len() as u64, spare)
     }
 
     /// Where `page` is kept; none if it was never written or trimmed.

@@ -3,8 +3,8 @@
 use block::{Bytes, Nanos, Op, Rate};
 use serde::{Deserialize, Serialize};
 
-use super::copies::are_lent;
-use super::mapping::map_memory;
+use super::copies::{are_lent, map_memory};
+
 use super::{
     ArbitrationSpec, CHORES, ChoreSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, PatrolSpec,
     ReadAheadSpec, SlcSpec, retirement,
