@@ -51,10 +51,16 @@ impl SharedTable {
     /// How many numbers it has.
     #[inline(always)]
     pub fn len(&self) -> usize {
+        self.base().len()
+    }
+
+    /// The table itself, or that in place of some lines of which others stand.
+    #[inline(always)]
+    fn base(&self) -> &Table<u32> {
         match &self.held {
-            Held::Own(own) => own.len(),
-            Held::Lent(lent) => lent.len(),
-            Held::Overlay(overlay) => overlay.base.len(),
+            Held::Own(own) => own,
+            Held::Lent(lent) => lent,
+            Held::Overlay(overlay) => &overlay.base,
         }
     }
 
@@ -68,11 +74,7 @@ impl SharedTable {
 
     /// All of it in one piece; none where it stands in lines in place of another's.
     pub fn flat(&self) -> Option<&[u32]> {
-        match &self.held {
-            Held::Own(own) => Some(own),
-            Held::Lent(lent) => Some(lent),
-            Held::Overlay(_) => None,
-        }
+        if let Held::Overlay(_) = self.held { None } else { Some(self.base()) }
     }
 
     /// The table itself, if it is one's own already.
@@ -86,7 +88,7 @@ impl SharedTable {
 
     /// Makes all of them zero and gives their memory back.
     pub fn clear(&mut self) {
-        self.held = Held::Own(Table::new(self.len()));
+        self.held = Held::Own(self.base().like());
     }
 
     /// Whether it is a table of its own, or can be at once.
@@ -119,9 +121,8 @@ impl SharedTable {
     /// Copies it into a table of its own, which is the whole of `copy` then.
     pub fn copy_into(&self, copy: &mut Table<u32>) {
         match &self.held {
-            Held::Own(own) => copy.clone_from(own),
-            Held::Lent(lent) => copy.clone_from(lent),
             Held::Overlay(overlay) => overlay.copy_into(copy),
+            _ => copy.clone_from(self.base()),
         }
     }
 
@@ -304,14 +305,13 @@ impl PartialEq for SharedTable {
 
 impl Serialize for SharedTable {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.held {
-            Held::Own(own) => own.serialize(serializer),
-            Held::Lent(lent) => Table::serialize(lent, serializer),
-            Held::Overlay(overlay) => {
+        match self.held {
+            Held::Overlay(_) => {
                 let mut whole = Table::new(0);
-                overlay.copy_into(&mut whole);
+                self.copy_into(&mut whole);
                 whole.serialize(serializer)
             }
+            _ => self.base().serialize(serializer),
         }
     }
 }

@@ -55,7 +55,7 @@ impl<T: Number> Table<T> {
     }
 
     /// Another of its length, all zero.
-    fn like(&self) -> Self {
+    pub fn like(&self) -> Self {
         if self.has_gaps { Self::with_gaps(self.length) } else { Self::new(self.length) }
     }
 

@@ -101,7 +101,7 @@ impl<'r> RunningJobs<'r> {
         if let Some(traffic) = traffic {
             return self.submit_zoned(drive, traffic, (now, since, tag), flight, request);
         }
-        if !Self::count_in(worker, (&mut self.bytes_left, &mut self.in_flight), now, request) {
+        if !self.count_in(now, request, flight) {
             return false;
         }
         (flight.since, flight.submitted, flight.request) = (since, now, request);
@@ -126,13 +126,8 @@ impl<'r> RunningJobs<'r> {
             return false;
         }
         let request = match traffic.step(job, worker, request) {
-            ZoneStep::Go(there) => {
-                let worker = &mut self.workers[worker as usize];
-                if !Self::count_in(worker, (&mut self.bytes_left, &mut self.in_flight), now, there) {
-                    return false;
-                }
-                there
-            }
+            ZoneStep::Go(there) if !self.count_in(now, there, flight) => return false,
+            ZoneStep::Go(there) => there,
             ZoneStep::First(there) => {
                 self.in_flight += 1;
                 there
@@ -149,15 +144,11 @@ impl<'r> RunningJobs<'r> {
 
     /// Counts the worker's next request as in flight; false where a limit forbids it.
     #[inline(always)]
-    fn count_in(
-        worker: &mut VirtualWorker,
-        (bytes_left, in_flight): (&mut u64, &mut u64),
-        now: Nanos,
-        request: Request,
-    ) -> bool {
+    fn count_in(&mut self, now: Nanos, request: Request, flight: &InFlight) -> bool {
+        let worker = &mut self.workers[flight.owner.worker as usize];
         let bytes = request.bytes().get();
         // Behind the last of the data comes no flush either.
-        if bytes > *bytes_left || *bytes_left == 0 {
+        if bytes > self.bytes_left || self.bytes_left == 0 {
             worker.left = 0;
             return false;
         }
@@ -166,8 +157,8 @@ impl<'r> RunningJobs<'r> {
         if now >= worker.limited_from {
             worker.left -= u64::from(request.op != Op::Flush) | worker.counts_flushes;
         }
-        *bytes_left -= bytes;
-        *in_flight += 1;
+        self.bytes_left -= bytes;
+        self.in_flight += 1;
         true
     }
 

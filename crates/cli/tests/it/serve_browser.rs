@@ -130,21 +130,21 @@ do = "fill"
 name = "read"
 title = "Random reads"
 rw = "randread"
-runtime = "160s"
+runtime = "40s"
 sweep.iodepth = [1, 2, 4, 8, 16, 32]
 
 [[step]]
 name = "write"
 title = "Random writes"
 rw = "randwrite"
-runtime = "160s"
+runtime = "40s"
 sweep.iodepth = [1, 4, 16, 32]
 
 [[step]]
 name = "mixed"
 title = "Random reads and writes"
 rw = "randrw"
-runtime = "160s"
+runtime = "40s"
 sweep.iodepth = [1, 4, 16, 32]
 "#;
 
@@ -172,15 +172,16 @@ fn a_run_is_followed_and_its_charts_grow_until_it_is_complete() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     assert!(served.get("/").body.contains("badge running"), "the list tells that it goes on");
+    // The review stands still while it is looked at, so that the browser keeps up with it however busy the machine is.
+    let process = review.0.id().to_string();
+    let signal = |name: &str| drop(attempt("kill", &[name, &process]));
+    signal("-STOP");
     browser.look(1280, 900, false);
     browser.go(&served.url("/live/1"));
     assert_eq!(browser.ask("document.querySelector('#state').textContent"), "running");
 
     let mut grown = vec![browser.ask(MARKS).as_u64().unwrap()];
     let mut shares = Vec::new();
-    // The review stands still while it is looked at, so that the browser keeps up with it however busy the machine is.
-    let process = review.0.id().to_string();
-    let signal = |name: &str| drop(attempt("kill", &[name, &process]));
     while browser.ask("document.querySelector('#state').textContent") == "running" {
         signal("-STOP");
         std::thread::sleep(std::time::Duration::from_millis(50));

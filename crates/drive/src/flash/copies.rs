@@ -41,20 +41,17 @@ impl Changes {
 /// Entries of the map that memory is asked for together.
 const BATCH: usize = 64;
 
-/// What tables of so many pages, of which some share is spare, take in memory: a slot for each page; for each slot an owner and a
-/// bit.
-pub(super) fn map_memory(pages: u64, spare_millionths: u64) -> Bytes {
-    let slots = pages + (pages / 1_000).saturating_mul(spare_millionths) / 1_000;
-    Bytes::new(4 * pages + 4 * slots + slots / 8)
+/// What tables take in memory: a slot for each logical page; for each slot an owner and a bit.
+pub(super) fn map_memory(pages: u64, slots: u64) -> Bytes {
+    Bytes::new(4 * (pages + slots) + slots / 8)
 }
 
 impl Mapping {
-    /// About what its tables take in memory.
+    /// About what its tables take in memory: of all of it, as much as they describe of its pages.
     pub fn memory(&self) -> Bytes {
-        let (pages, slots) =
-            (self.slots.len() as u64, u64::from(self.geometry.blocks()) * u64::from(self.geometry.pages_per_block));
-        let spare = slots.saturating_sub(pages) * 1_000_000 / pages.max(1);
-        map_memory(self.tabled.len() as u64, spare)
+        let pages = self.slots.len() as u64;
+        let whole = u128::from(map_memory(pages, self.geometry.pages()).get());
+        Bytes::new((whole * self.tabled.len() as u128 / u128::from(pages.max(1))) as u64)
     }
 
     /// Whether both are made alike, so that equal histories make equal states.

@@ -53,6 +53,11 @@ impl Geometry {
         u64::try_from(beyond).unwrap_or(u64::MAX)
     }
 
+    /// Pages of all blocks.
+    pub const fn pages(&self) -> u64 {
+        self.blocks() as u64 * self.pages_per_block as u64
+    }
+
     /// Data of each block.
     pub const fn block(&self) -> Bytes {
         self.page.times(self.pages_per_block as u64)

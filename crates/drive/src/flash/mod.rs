@@ -167,8 +167,7 @@ impl FlashDrive {
             page_sectors.is_power_of_two() && page_sectors <= 128,
             "a page has 1, 2, 4 … 128 sectors, not {page_sectors}"
         );
-        let pages = u32::try_from(spec.capacity.get().div_ceil(spec.geometry.page.get()))
-            .expect("the preset's reader checks that 32 bits number all pages");
+        let pages = u32::try_from(spec.pages()).expect("the preset's reader checks that 32 bits number all pages");
         let map_cache = spec.map_cache.map(|spec| MapCache::new(spec, pages));
         let map_pages = map_cache.as_ref().map_or(0, MapCache::regions);
         let tables = spec.map_cache.and_then(|map| map.tables).map(|spec| HeldTables::new(spec, map_pages));

@@ -4,7 +4,6 @@ use block::{Bytes, Nanos, Op, Rate};
 use serde::{Deserialize, Serialize};
 
 use super::copies::{are_lent, map_memory};
-
 use super::{
     ArbitrationSpec, CHORES, ChoreSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, PatrolSpec,
     ReadAheadSpec, SlcSpec, retirement,
@@ -102,22 +101,25 @@ impl FlashSpec {
         [self.cores, self.write_cores]
     }
 
+    /// Pages that the host can write.
+    pub(super) fn pages(&self) -> u64 {
+        self.capacity.get().div_ceil(self.geometry.page.get())
+    }
+
     /// What its map takes in memory once all of it was written at random; nothing where zones take its place.
     pub(crate) fn map_memory(&self) -> Bytes {
-        let pages = self.capacity.get().div_ceil(self.geometry.page.get());
-        if self.zones.is_some() { Bytes::ZERO } else { map_memory(pages, self.geometry.spare_over(self.capacity)) }
+        if self.zones.is_some() { Bytes::ZERO } else { map_memory(self.pages(), self.geometry.pages()) }
     }
 
     /// The same of a clone after some million writes: where it has the tables in common with others, what it changes of them.
     pub(crate) fn clone_memory(&self) -> Bytes {
-        let pages = self.capacity.get().div_ceil(self.geometry.page.get());
-        let part = if are_lent(pages as usize, self.compression.is_some()) { CHANGED_PART } else { 1 };
+        let part = if are_lent(self.pages() as usize, self.compression.is_some()) { CHANGED_PART } else { 1 };
         Bytes::new(self.map_memory().get() / part)
     }
 
     /// Whether the blocks of a specimen that are good when it leaves the factory hold all that it promises.
     pub(crate) fn has_room(&self, specimen: u32) -> bool {
-        let pages = self.capacity.get().div_ceil(self.geometry.page.get()) as u32;
+        let pages = self.pages() as u32;
         let map_pages = self.map_cache.map_or(0, |map| pages.div_ceil(map.entries));
         self.wear.is_none_or(|wear| {
             let wear = retirement::fresh(wear, &self.geometry, Specimen::new("", specimen));
