@@ -1,7 +1,7 @@
 # make test     installs what the tests need where it can, then runs every test
 # make soak     runs what is long by nature in full, and says its seed
 # make bench    runs the benchmarks
-# make picture  draws docs/report.png, the picture in the README
+# make picture  draws the pictures in the README and the documentation
 # make gallery  draws docs/gallery, the pages of the replicated reviews
 # make python   builds the wheel for Python and tests it
 # make packages makes the packages and tries them; three optimised builds

@@ -33,6 +33,7 @@ mod quantiles;
 mod queue;
 pub mod rig;
 mod shared;
+mod shared_table;
 mod slab;
 pub mod smart;
 mod sparse;

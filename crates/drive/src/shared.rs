@@ -5,6 +5,16 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// What is copied as a whole where one of those who have it changes it, unless its parts can be had in common too.
+pub trait Lend: Clone {
+    /// From now on, clones have large parts of it in common with it.
+    fn lend(&mut self) {}
+
+    /// Lets go of parts that others have too, unless they are parts of `next`, of which this will be a clone. Its contents are of
+    /// no use any more.
+    fn let_go(&mut self, _next: Option<&Self>) {}
+}
+
 /// A large part of a drive's state. Once [lent](Self::lend), clones have it in common with the original, and the first
 /// change to one of them gives that its own; until then a change costs no more than a comparison.
 #[derive(Debug)]
@@ -28,11 +38,16 @@ impl<T> Shared<T> {
     pub fn new(own: T) -> Self {
         Self { held: Held::Own(Box::new(own)) }
     }
+}
 
+impl<T: Lend> Shared<T> {
     /// From now on, clones share it.
     pub fn lend(&mut self) {
         self.held = match std::mem::replace(&mut self.held, Held::Nothing) {
-            Held::Own(own) => Held::Lent(Arc::new(*own), None),
+            Held::Own(mut own) => {
+                own.lend();
+                Held::Lent(Arc::new(*own), None)
+            }
             held => held,
         };
     }
@@ -48,11 +63,15 @@ impl<T> Shared<T> {
             },
             held => held,
         };
-        matches!(self.held, Held::Own(_))
+        match &mut self.held {
+            Held::Own(own) => {
+                own.let_go(None);
+                true
+            }
+            _ => false,
+        }
     }
-}
 
-impl<T: Clone> Shared<T> {
     /// Makes it one's own where others have it too, by `copy` in place of a whole copy, or by `copy_into` into memory that it
     /// has.
     pub fn own_by(&mut self, copy: impl FnOnce(&T) -> T, copy_into: impl FnOnce(&mut T, &T)) {
@@ -94,7 +113,7 @@ impl<T> Deref for Shared<T> {
     }
 }
 
-impl<T: Clone> DerefMut for Shared<T> {
+impl<T: Lend> DerefMut for Shared<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         if !matches!(self.held, Held::Own(_)) {
@@ -107,7 +126,7 @@ impl<T: Clone> DerefMut for Shared<T> {
     }
 }
 
-impl<T: Clone> Clone for Shared<T> {
+impl<T: Lend> Clone for Shared<T> {
     fn clone(&self) -> Self {
         match &self.held {
             Held::Lent(lent, _) => Self { held: Held::Lent(Arc::clone(lent), None) },
@@ -122,7 +141,10 @@ impl<T: Clone> Clone for Shared<T> {
             Held::Lent(_, None) | Held::Nothing => None,
         };
         self.held = match (&other.held, mine) {
-            (Held::Lent(lent, _), mine) => Held::Lent(Arc::clone(lent), mine),
+            (Held::Lent(lent, _), mut mine) => {
+                mine.iter_mut().for_each(|mine| mine.let_go(Some(lent)));
+                Held::Lent(Arc::clone(lent), mine)
+            }
             (_, Some(mut mine)) => {
                 (*mine).clone_from(&**other);
                 Held::Own(mine)
@@ -147,6 +169,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl<T: Clone> Lend for Vec<T> {}
 
     #[test]
     fn what_is_lent_is_copied_by_who_changes_it() {

@@ -70,11 +70,6 @@ impl<T: Number> Table<T> {
     pub fn zero(&mut self, some: impl std::slice::SliceIndex<[T], Output = [T]>) {
         sparse::zero(&mut self[some]);
     }
-
-    /// Makes all of them zero and gives their memory back.
-    pub fn clear(&mut self) {
-        *self = self.like();
-    }
 }
 
 const WHOLE: &str = "its memory begins at a page and holds whole numbers";
@@ -162,8 +157,6 @@ mod tests {
             table[..].fill(9);
             table.clone_from(&read);
             assert!(table == read, "into the memory already had");
-            table.clear();
-            assert!(table.len() == length && table.iter().all(|number| *number == 0));
         }
     }
 

@@ -131,8 +131,7 @@ struct VirtualRun<'r> {
 impl<'r> VirtualRun<'r> {
     /// All jobs, before their first request.
     fn new(drive: &dyn Drive, jobs: &[Job<'r>], ending: Ending) -> Result<Self, VirtualError> {
-        let began = drive.now();
-        let capacity = drive.shape().capacity;
+        let (began, capacity) = (drive.now(), drive.shape().capacity);
         let mut flights = Vec::new();
         let mut traffic = ZoneTraffic::of(drive);
         let mut all = Vec::with_capacity(jobs.len());

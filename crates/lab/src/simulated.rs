@@ -79,7 +79,7 @@ impl Simulated {
     pub fn new(preset: Preset) -> Self {
         Self {
             drive: preset.build_in_host(),
-            room: Arc::new(Room::here(preset.memory())),
+            room: Arc::new(Room::here(preset.memory(), preset.memory_of_clone())),
             preset,
             is_at_rest: false,
             clones: Arc::default(),
@@ -108,7 +108,8 @@ impl Simulated {
 
     /// The same with no more memory than this, whatever the machine has.
     pub fn within(self, memory: Bytes) -> Self {
-        Self { room: Arc::new(Room::of(Some(memory), self.preset.memory())), ..self }
+        let room = Room::of(Some(memory), self.preset.memory(), self.preset.memory_of_clone());
+        Self { room: Arc::new(room), ..self }
     }
 
     /// The same in a state that was [taken](Self::into_state) of such a drive before.
@@ -122,19 +123,18 @@ impl Simulated {
         self.drive
     }
 
-    /// A clone of `drive` that is to be changed, in memory that another had before, if there is such.
+    /// A clone of `drive` that is to be changed and takes up to so much memory, in that which another had before, if there is such.
     ///
     /// # Errors
     /// If there is no memory for it.
-    fn clone_of(&self, drive: &Device) -> Result<Device, LabError> {
-        let used = self.clones().pop();
+    fn clone_into(used: Option<Device>, drive: &Device, memory: Bytes) -> Result<Device, LabError> {
         match used {
             Some(mut clone) => {
                 clone.clone_from(drive);
                 Ok(clone)
             }
             None => {
-                room::check(drive.memory())?;
+                room::check(memory)?;
                 Ok(drive.clone())
             }
         }
@@ -145,7 +145,12 @@ impl Simulated {
         let jobs = task.jobs(repeat);
         let writes = jobs.iter().any(|job| job.workload.changes_data());
         let _writing = writes.then(|| self.room.write());
-        let mut clone = if writes { self.clone_of(drive)? } else { drive.clone() };
+        let mut clone = if writes {
+            let used = self.clones().pop();
+            Self::clone_into(used, drive, drive.memory().min(self.room.clone_memory()))?
+        } else {
+            drive.clone()
+        };
         clone.draw_from(task.luck(repeat));
         let measured = match &self.record {
             None => run_virtual_together(&mut clone, &jobs, self.ending.clone()),
@@ -174,6 +179,11 @@ impl Simulated {
             ..Consumption::default()
         });
         measurement
+    }
+
+    /// How many processors measure and make states.
+    fn processors(&self) -> usize {
+        if self.room.is_narrow() { 1 } else { rayon::current_num_threads() }
     }
 
     /// What the drive has done since it was made.
@@ -336,7 +346,8 @@ impl Subject for Simulated {
     }
 
     fn side_by_side(&self) -> usize {
-        if self.room.is_narrow() { 1 } else { rayon::current_num_threads() }
+        // A copy of a random state may come to take as much memory as the drive.
+        if self.room.is_short() && self.drive.memory() > Bytes::ZERO { 1 } else { self.processors() }
     }
 
     fn copy(&mut self) -> Option<Box<dyn Subject + Send>> {

@@ -130,21 +130,21 @@ do = "fill"
 name = "read"
 title = "Random reads"
 rw = "randread"
-runtime = "40s"
+runtime = "160s"
 sweep.iodepth = [1, 2, 4, 8, 16, 32]
 
 [[step]]
 name = "write"
 title = "Random writes"
 rw = "randwrite"
-runtime = "40s"
+runtime = "160s"
 sweep.iodepth = [1, 4, 16, 32]
 
 [[step]]
 name = "mixed"
 title = "Random reads and writes"
 rw = "randrw"
-runtime = "40s"
+runtime = "160s"
 sweep.iodepth = [1, 4, 16, 32]
 "#;
 

@@ -10,6 +10,7 @@ use super::geometry::{Geometry, Unit};
 use super::mapping::{EveryPage, Followed, Mapping, PageSource};
 use super::operation::{FlashOp, Moved};
 use super::pacing::PacingSpec;
+use crate::shared_table::Numbers;
 
 /// Which block is emptied next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -285,34 +286,21 @@ impl Mapping {
         let base = victim.block << self.page_bits;
         self.tabled = 0..self.slots.len() as u32;
         let mut to = self.units[unit.0 as usize].collection;
-        let (mut next, mut left, mut started) = (victim.next, count, to.next);
-        let (mut reads, mut programs, mut sensed) = (0, 0, victim.sensed);
-        // The slots that the array read at hand has brought: division is slow.
-        let mut at_hand = 0..0;
+        let (mut next, mut left, mut started, mut programs) = (victim.next, count, to.next, 0);
+        let sense_pages = if together == 1 { None } else { Some(sense_pages as usize) };
+        let mut sensing = Sensing { pages: sense_pages, at_hand: 0..0, sensed: victim.sensed, reads: 0 };
         let programmed = |from: u32, to: u32| if together > 1 { to / together - from / together } else { 0 };
         while left > 0 && next < pages {
             let word = ((base | next) >> 6) as usize;
             let valid = self.valid[word] & u64::MAX << (next & 63);
-            let mut rest = valid;
-            let (slots, owners, marks) = (&mut self.slots[..], &mut self.owners[..], &mut self.valid[..]);
             let first = to.block << self.page_bits | to.next;
-            let (mut slot, end) = (first, first + left.min(to.end - to.next));
-            while rest != 0 && slot < end {
-                let from = (word << 6) | rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                let page = owners[from];
-                followed.note(slots, page, slot);
-                owners[slot as usize] = page;
-                slot += 1;
-                if together > 1 && !at_hand.contains(&from) {
-                    let sense = from / sense_pages as usize;
-                    reads += u32::from(sense as u32 != sensed);
-                    sensed = sense as u32;
-                    at_hand = sense * sense_pages as usize..(sense + 1) * sense_pages as usize;
-                }
-            }
-            marks[word] &= !(valid ^ rest);
-            mark(marks, first..slot);
+            let places = first..first + left.min(to.end - to.next);
+            let (slot, rest) = match (self.slots.own_already(), self.owners.own_already()) {
+                (Some(slots), Some(owners)) => copy_word(slots, owners, (word, valid), places, followed, &mut sensing),
+                _ => copy_word(&mut self.slots, &mut self.owners, (word, valid), places, followed, &mut sensing),
+            };
+            self.valid[word] &= !(valid ^ rest);
+            mark(&mut self.valid, first..slot);
             to.next += slot - first;
             left -= slot - first;
             if to.next == to.end {
@@ -332,9 +320,56 @@ impl Mapping {
         }
         let moved = count - left;
         let to = self.sense_of(to.block << self.page_bits | to.next.saturating_sub(1));
+        let Sensing { sensed, reads, .. } = sensing;
         let (reads, programs) = if together == 1 { (moved, moved) } else { (reads, programs) };
         Copied { moved: Moved { pages: moved, reads, programs, to }, next, size: moved, sensed }
     }
+}
+
+/// Which slots array reads bring.
+struct Sensing {
+    /// How many each brings; none where it is a page's alone.
+    pages: Option<usize>,
+    /// What the one at hand has brought: division is slow.
+    at_hand: Range<usize>,
+    sensed: u32,
+    reads: u32,
+}
+
+impl Sensing {
+    /// Has the page in this slot be read.
+    #[inline(always)]
+    fn read(&mut self, slot: usize) {
+        if let Some(pages) = self.pages.filter(|_| !self.at_hand.contains(&slot)) {
+            let sense = slot / pages;
+            self.reads += u32::from(sense as u32 != self.sensed);
+            self.sensed = sense as u32;
+            self.at_hand = sense * pages..(sense + 1) * pages;
+        }
+    }
+}
+
+/// Puts what is valid of a word's slots into these places, as far as there are such; the place after the last, and what is left.
+#[inline(always)]
+fn copy_word<T: Numbers + ?Sized>(
+    slots: &mut T,
+    owners: &mut T,
+    (word, valid): (usize, u64),
+    places: Range<u32>,
+    followed: impl Followed,
+    sensing: &mut Sensing,
+) -> (u32, u64) {
+    let (mut slot, mut rest) = (places.start, valid);
+    while rest != 0 && slot < places.end {
+        let from = (word << 6) | rest.trailing_zeros() as usize;
+        rest &= rest - 1;
+        let page = owners.get(from);
+        followed.note(slots, page, slot);
+        owners.set(slot as usize, page);
+        slot += 1;
+        sensing.read(from);
+    }
+    (slot, rest)
 }
 
 /// Marks the pages in some slots as valid.

@@ -15,6 +15,7 @@ use super::power_cut::BufferedPage;
 use super::{FlashDrive, PagePart};
 use crate::Counters;
 use crate::energy::WorkEnergy;
+use crate::shared_table::Numbers;
 
 /// Requests whose entries of the map are asked of memory together.
 const BATCH: usize = 32;
@@ -326,7 +327,7 @@ impl Mapping {
     pub(super) fn write_out(&mut self, unit: Unit, block: u32) {
         self.changes.note(block, self.counts.len() as u32);
         let owners = &mut self.owners;
-        self.extents.take(block, unit, self.page_bits, |slot, page| owners[slot as usize] = page.0);
+        self.extents.take(block, unit, self.page_bits, |slot, page| owners.set(slot as usize, page.0));
     }
 }
 

@@ -1,6 +1,11 @@
 //! Copies of the map, which cost what has changed since the one before.
 
+use block::Bytes;
+use prefetch_index::prefetch_index;
+
 use super::mapping::Mapping;
+use crate::shared::Lend;
+use crate::shared_table::SharedTable;
 use crate::table::Table;
 
 /// The blocks that a map may have written to since it was the same as another.
@@ -36,7 +41,22 @@ impl Changes {
 /// Entries of the map that memory is asked for together.
 const BATCH: usize = 64;
 
+/// What tables of so many pages, of which some share is spare, take in memory: a slot for each page; for each slot an owner and a
+/// bit.
+pub(super) fn map_memory(pages: u64, spare_millionths: u64) -> Bytes {
+    let slots = pages + (pages / 1_000).saturating_mul(spare_millionths) / 1_000;
+    Bytes::new(4 * pages + 4 * slots + slots / 8)
+}
+
 impl Mapping {
+    /// About what its tables take in memory.
+    pub fn memory(&self) -> Bytes {
+        let (pages, slots) =
+            (self.slots.len() as u64, u64::from(self.geometry.blocks()) * u64::from(self.geometry.pages_per_block));
+        let spare = slots.saturating_sub(pages) * 1_000_000 / pages.max(1);
+        map_memory(self.tabled.len() as u64, spare)
+    }
+
     /// Whether both are made alike, so that equal histories make equal states.
     fn is_like(&self, other: &Self) -> bool {
         let wear = |mapping: &Self| mapping.wear.as_ref().map(|wear| *wear.spec());
@@ -51,32 +71,36 @@ impl Mapping {
     /// A page whose place is not that of `other` was written or moved since both were the same, and is in a block that was
     /// opened since, or was open then: its owner is named there.
     fn copy_tables(&mut self, other: &Self) {
-        if self.changes.since != Some(other.digest) {
-            self.slots.clone_from(&other.slots);
-            match other.packing {
-                Some(_) => self.owners = other.owners_copied(),
-                None => self.owners.clone_from(&other.owners),
-            }
-        } else {
+        let flat = other.slots.flat().zip(other.owners.flat());
+        let flat = flat.filter(|_| self.changes.since == Some(other.digest));
+        let flat = flat.filter(|_| self.slots.is_own() && self.owners.is_own());
+        if let Some((other_slots, other_owners)) = flat {
             let open = other.units.iter().flat_map(|unit| [unit.host.block, unit.collection.block]);
             self.changes.blocks.extend(open);
             self.changes.blocks.sort_unstable();
             self.changes.blocks.dedup();
             let Self { slots, owners, changes, .. } = self;
+            let (slots, owners) = (slots.own(), owners.own());
             for block in &changes.blocks {
                 let first = (*block as usize) << other.page_bits;
                 let pages = first..first + other.block_slots() as usize;
                 for written in owners[pages.clone()].chunks(BATCH) {
                     written.iter().for_each(|page| slots.call(*page as usize));
-                    written.iter().for_each(|page| other.slots.call(*page as usize));
+                    written.iter().for_each(|page| prefetch_index(other_slots, *page as usize));
                     for page in written {
                         // What stands for no page has no place.
                         if let Some(slot) = slots.get_mut(*page as usize) {
-                            *slot = other.slots[*page as usize];
+                            *slot = other_slots[*page as usize];
                         }
                     }
                 }
-                owners[pages.clone()].copy_from_slice(&other.owners[pages]);
+                owners[pages.clone()].copy_from_slice(&other_owners[pages]);
+            }
+        } else {
+            self.slots.clone_from(&other.slots);
+            match other.packing {
+                Some(_) => self.owners = other.owners_copied(),
+                None => self.owners.clone_from(&other.owners),
             }
         }
         self.valid.clone_from(&other.valid);
@@ -140,8 +164,8 @@ impl Mapping {
     /// of the others need not be copied first.
     pub(super) fn without_places(&self, pages: u32) -> Self {
         let mut slots = Table::new(self.slots.len());
-        slots[pages as usize..].copy_from_slice(&self.slots[pages as usize..]);
-        self.with_slots(slots)
+        (pages as usize..slots.len()).for_each(|page| slots[page] = self.slots[page]);
+        self.with_slots(SharedTable::new(slots))
     }
 
     /// The same in the memory already had. Where the places of the other pages would be is what happens to be there.
@@ -150,15 +174,16 @@ impl Mapping {
             *self = other.without_places(pages);
             return;
         }
-        self.slots[pages as usize..].copy_from_slice(&other.slots[pages as usize..]);
-        self.owners.clone_from(&other.owners);
+        let slots = self.slots.own();
+        (pages as usize..slots.len()).for_each(|page| slots[page] = other.slots[page]);
+        other.owners.copy_into(self.owners.own());
         self.valid.clone_from(&other.valid);
         self.tabled = other.tabled.clone();
         self.copy_fields(other, false);
         self.changes.lose();
     }
 
-    fn with_slots(&self, slots: Table<u32>) -> Self {
+    fn with_slots(&self, slots: SharedTable) -> Self {
         Self {
             geometry: self.geometry,
             collection: self.collection,
@@ -202,6 +227,35 @@ impl Clone for Mapping {
             self.copy_tables(other);
         }
         self.copy_fields(other, is_alike);
+    }
+}
+
+/// Maps of fewer pages are copied as a whole by whoever changes them, which makes what it does then quicker.
+const LENT_MIN: usize = 32 << 20;
+
+/// Whether clones of a map of so many pages, which may be kept compressed, have its tables in common with it.
+pub(super) const fn are_lent(pages: usize, is_packed: bool) -> bool {
+    !is_packed && pages >= LENT_MIN
+}
+
+impl Lend for Mapping {
+    fn lend(&mut self) {
+        if are_lent(self.slots.len(), self.packing.is_some()) {
+            self.lend_tables();
+        }
+    }
+
+    fn let_go(&mut self, next: Option<&Self>) {
+        self.slots.let_go(next.map(|next| &next.slots));
+        self.owners.let_go(next.map(|next| &next.owners));
+    }
+}
+
+impl Mapping {
+    /// From now on, clones have the large tables in common with it, but for what they change.
+    fn lend_tables(&mut self) {
+        self.slots.lend();
+        self.owners.lend();
     }
 }
 
@@ -250,11 +304,15 @@ mod tests {
 
     #[test]
     fn a_copy_that_was_used_and_made_again_is_the_original_in_every_entry() {
-        for kind in ["x25-m?map.cache=4KiB&", "990-pro?slc.fixed=2MB&slc.dynamic=8MB&"] {
+        let kinds = ["x25-m?map.cache=4KiB&", "990-pro?slc.fixed=2MB&slc.dynamic=8MB&"];
+        for (kind, is_lent) in kinds.iter().flat_map(|kind| [(kind, false), (kind, true)]) {
             let mut original = filled(kind);
             let mut numbers = Random::new(7);
             let mut quick = 0;
             for round in 0..6 {
+                if is_lent {
+                    original.mapping.lend_tables();
+                }
                 let mut copy = original.clone();
                 for _ in 0..6 {
                     use_a_little(&mut copy, &mut numbers);
@@ -271,7 +329,7 @@ mod tests {
                     _ => use_a_little(&mut original, &mut numbers),
                 }
             }
-            assert!(quick > 3, "{kind}: {quick} copies were made from changes");
+            assert!(quick > 3, "{kind}: {quick} copies could be made from changes");
         }
     }
 }

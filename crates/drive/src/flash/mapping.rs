@@ -5,7 +5,6 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use block::Bytes;
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +18,7 @@ use super::operation::{Cells, FlashOp, Lpn, PageLocation};
 use super::packing::Packing;
 use super::retirement::{self, WORN_START_MIN};
 use crate::divisor::Divisor;
+use crate::shared_table::{Numbers, SharedTable};
 use crate::table::Table;
 use crate::wear::{EraseVerdict, Wear};
 
@@ -61,9 +61,9 @@ pub struct Mapping {
     pub(super) unit_blocks: Divisor,
     pub(super) sense_pages: Divisor,
     /// The slot of each logical page, inverted.
-    pub(super) slots: Table<u32>,
+    pub(super) slots: SharedTable,
     /// The logical page that was last written to each slot.
-    pub(super) owners: Table<u32>,
+    pub(super) owners: SharedTable,
     /// Pages of which neither of these says anything.
     pub(super) extents: Extents,
     /// The others lie between these, so that nobody need look for the rest of them.
@@ -92,13 +92,6 @@ pub struct Mapping {
     /// What its next copying has to do.
     #[serde(skip)]
     pub(super) changes: Changes,
-}
-
-/// What tables of so many pages, of which some share is spare, take in memory: a slot for each page; for each slot an owner and a
-/// bit.
-pub(super) fn map_memory(pages: u64, spare_millionths: u64) -> Bytes {
-    let slots = pages + (pages / 1_000).saturating_mul(spare_millionths) / 1_000;
-    Bytes::new(4 * pages + 4 * slots + slots / 8)
 }
 
 /// What a unit is doing.
@@ -134,7 +127,7 @@ pub(super) trait Followed: Copy {
     /// Whether these are all there are.
     const ALL: bool;
     /// Notes that `page` is in `slot` now.
-    fn note(self, slots: &mut [u32], page: u32, slot: u32);
+    fn note(self, slots: &mut (impl Numbers + ?Sized), page: u32, slot: u32);
 }
 
 /// Every page's.
@@ -145,8 +138,8 @@ impl Followed for EveryPage {
     const ALL: bool = true;
 
     #[inline]
-    fn note(self, slots: &mut [u32], page: u32, slot: u32) {
-        slots[page as usize] = !slot;
+    fn note(self, slots: &mut (impl Numbers + ?Sized), page: u32, slot: u32) {
+        slots.set(page as usize, !slot);
     }
 }
 
@@ -190,11 +183,11 @@ impl Mapping {
             page_bits,
             unit_blocks: Divisor::from(u64::from(geometry.blocks_per_plane)),
             sense_pages: Divisor::from(u64::from(geometry.sense_pages)),
-            slots: Table::new(pages as usize),
-            owners: match (1 << page_bits) - block_slots as usize >= GAP {
+            slots: SharedTable::new(Table::new(pages as usize)),
+            owners: SharedTable::new(match (1 << page_bits) - block_slots as usize >= GAP {
                 true => Table::with_gaps(slots),
                 false => Table::new(slots),
-            },
+            }),
             extents: Extents::default(),
             tabled: 0..0,
             valid: Table::new(slots / 64),
@@ -254,14 +247,6 @@ impl Mapping {
         self.collecting = 0;
         // Blocks that are worn tell a drive that was purged from a fresh one.
         self.digest = if self.wear.is_some() { self.digest.rotate_left(17) ^ 1 } else { 0 };
-    }
-
-    /// About what its tables take in memory.
-    pub fn memory(&self) -> Bytes {
-        let (pages, slots) =
-            (self.slots.len() as u64, u64::from(self.geometry.blocks()) * u64::from(self.geometry.pages_per_block));
-        let spare = slots.saturating_sub(pages) * 1_000_000 / pages.max(1);
-        map_memory(self.tabled.len() as u64, spare)
     }
 
     /// Where `page` is kept; none if it was never written or trimmed.
@@ -345,7 +330,7 @@ impl Mapping {
     pub fn trim(&mut self, page: Lpn) {
         if self.invalidate(page) {
             self.note_tabled(page);
-            self.slots[page.0 as usize] = TRIMMED;
+            self.slots.set(page.0 as usize, TRIMMED);
             self.changes.lose();
             self.digest = (self.digest ^ u64::from(!page.0)).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(31);
         }
@@ -484,7 +469,7 @@ impl Mapping {
         state.valid += 1;
         self.note_tabled(page);
         followed.note(&mut self.slots, page.0, slot);
-        self.owners[slot as usize] = page.0;
+        self.owners.set(slot as usize, page.0);
         self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);
         self.counts[(slot >> self.page_bits) as usize] += 1;
         if full {

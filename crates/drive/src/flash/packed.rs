@@ -5,13 +5,13 @@ use super::digest;
 use super::geometry::Unit;
 use super::mapping::{EveryPage, Frontier, Mapping, PageSource};
 use super::operation::{FlashOp, Lpn, Moved, PageLocation};
-use crate::table::Table;
+use crate::shared_table::{Numbers, SharedTable};
 
 impl Mapping {
-    /// A copy of the table of pages by slot, in memory of its own.
-    pub(super) fn owners_copied(&self) -> Table<u32> {
-        match &self.packing {
-            Some(packing) => packing.owners(&self.owners, self.page_bits),
+    /// A copy of the table of pages by slot.
+    pub(super) fn owners_copied(&self) -> SharedTable {
+        match self.packing.as_ref().zip(self.owners.flat()) {
+            Some((packing, owners)) => SharedTable::new(packing.owners(owners, self.page_bits)),
             None => self.owners.clone(),
         }
     }
@@ -143,8 +143,8 @@ impl Mapping {
         open.next += 1;
         let block = open.block;
         self.note_tabled(page);
-        self.slots[page.0 as usize] = !slot;
-        self.owners[slot as usize] = page.0;
+        self.slots.set(page.0 as usize, !slot);
+        self.owners.set(slot as usize, page.0);
         self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);
         self.counts[block as usize] += size as u16;
         if let PageSource::Host = source {

@@ -22,6 +22,7 @@ use super::operation::{Cells, FlashOp, Lpn, PageLocation};
 use super::power_cut::BufferedPage;
 use super::shuffle::Shuffle;
 use super::{FlashDrive, FlashSpec, digest};
+use crate::shared_table::Numbers;
 
 /// In the place of a slot's owner: a page that was written, and it will be said later which.
 const UNNAMED: u32 = u32::MAX;
@@ -46,9 +47,9 @@ impl Followed for MapPages {
     const ALL: bool = false;
 
     #[inline]
-    fn note(self, slots: &mut [u32], page: u32, slot: u32) {
+    fn note(self, slots: &mut (impl Numbers + ?Sized), page: u32, slot: u32) {
         if self.has(page) {
-            slots[page as usize] = !slot;
+            slots.set(page as usize, !slot);
         }
     }
 }
@@ -88,6 +89,9 @@ impl FlashDrive {
             |mapping| mapping.without_places(map_pages.first),
             |mine, mapping| mine.copy_without_places(mapping, map_pages.first),
         );
+        // Nearly all of both tables changes.
+        drive.mapping.slots.own();
+        drive.mapping.owners.own();
         drive.mapping.write_out_all();
         let mut slots = SlotDraws::new(&drive.mapping, map_pages, seed.split("slots"));
         let regions = seed.split("regions");
@@ -115,6 +119,20 @@ impl FlashDrive {
             writer.pending = writer.drive.mapping.unfilled();
         }
         writer.finish();
+    }
+
+    /// Gives back the memory for where pages of the host are, if that follows from who is in which slot; whether it did.
+    pub(crate) fn shed_places(&mut self) -> bool {
+        let can = self.can_write_at_random(self.spec.geometry.page) && self.mapping.extents.is_empty();
+        if can {
+            self.mapping.shed_places(self.map_base);
+        }
+        can
+    }
+
+    /// Finds where pages of the host are, which was shed.
+    pub(crate) fn restore_places(&mut self) {
+        self.mapping.find_places(self.map_base);
     }
 
     /// As [`FlashDrive::claim_map`] does for a write of `page`.
@@ -274,23 +292,39 @@ impl Mapping {
     /// Gives each page of the first `pages` a valid slot: that which has its name, or one of those without, by chance.
     fn name_pages(&mut self, pages: u32, seed: Seed) {
         self.changes.lose();
-        self.slots.zero(..pages as usize);
+        self.slots.own().zero(..pages as usize);
         self.tabled = 0..self.slots.len() as u32;
+        self.find_places(pages);
         let Self { valid, owners, slots, .. } = self;
-        let mut places = Places::new(&mut slots[..pages as usize]);
-        for slot in valid_slots(valid) {
-            let page = owners[slot as usize];
-            if page < pages {
-                places.put(page, slot);
-            }
-        }
-        let mut names = Names::new(places.finish(), seed);
+        let owners = owners.own();
+        let mut names = Names::new(&mut slots.own()[..pages as usize], seed);
         for slot in valid_slots(valid) {
             if owners[slot as usize] == UNNAMED {
                 owners[slot as usize] = names.give(slot);
             }
         }
         self.digest = digest::written(self.digest ^ seed.get(), 0, Lpn(pages));
+    }
+
+    /// Notes where those of the first `pages` are that have a slot, and of which nothing is noted.
+    fn find_places(&mut self, pages: u32) {
+        let Self { valid, owners, slots, .. } = self;
+        let mut places = Places::new(&mut slots.own()[..pages as usize]);
+        for slot in valid_slots(valid) {
+            let page = owners[slot as usize];
+            if page < pages {
+                places.put(page, slot);
+            }
+        }
+        places.finish();
+    }
+
+    /// Gives back the memory for where the first `pages` are.
+    fn shed_places(&mut self, pages: u32) {
+        self.changes.lose();
+        let kept: Vec<u32> = (pages as usize..self.slots.len()).map(|page| self.slots[page]).collect();
+        self.slots.clear();
+        self.slots.own()[pages as usize..].copy_from_slice(&kept);
     }
 
     /// The pages of the flash page that is being filled.
@@ -333,9 +367,8 @@ impl<'m> Places<'m> {
     }
 
     /// Writes all that is left.
-    fn finish(mut self) -> &'m mut [u32] {
+    fn finish(mut self) {
         (0..AHEAD).for_each(|_| self.write(u32::MAX, 0));
-        self.slots
     }
 }
 
@@ -443,6 +476,28 @@ mod tests {
             "{same} of {}, of which {writes} were written",
             before.len()
         );
+    }
+
+    #[test]
+    fn places_that_were_shed_are_found_again_and_other_states_made_meanwhile_are_the_same() {
+        for kind in ["x25-m?map.cache=4KiB&", "990-pro?slc.fixed=2MB&slc.dynamic=4MB&"] {
+            let mut drive = full(&format!("{kind}{SMALL}"));
+            assert!(!drive.shed_places(), "{kind}: what lies in order is in no table");
+            drive.write_at_random(20_000, Seed::new(1));
+            let (before, mut other) = (drive.clone(), drive.clone());
+            other.write_at_random(9_000, Seed::new(2));
+            assert!(drive.shed_places());
+            let places = (0..drive.map_base).filter_map(|page| drive.mapping.slot_of(Lpn(page))).count();
+            assert_eq!(places, 0, "{kind}: none of the host's is left");
+            drive.lend();
+            let mut made = drive.clone();
+            made.write_at_random(9_000, Seed::new(2));
+            drive.restore_places();
+            for (one, two) in [(&made, &other), (&drive, &before)] {
+                assert!(one.mapping.slots == two.mapping.slots && one.digest() == two.digest(), "{kind}");
+                assert!(one.mapping.valid == two.mapping.valid && one.mapping.owners == two.mapping.owners, "{kind}");
+            }
+        }
     }
 
     #[test]

@@ -251,6 +251,15 @@ impl Preset {
         }
     }
 
+    /// The same of a clone that measurements write to, if what it is a clone of was lent.
+    pub fn memory_of_clone(&self) -> Bytes {
+        match &self.spec {
+            Spec::Flash(spec) => spec.clone_memory(),
+            Spec::Rig(spec) => spec.member.memory_of_clone().times(u64::from(spec.drives)),
+            Spec::Disk(_) | Spec::Dram(_) | Spec::Pcm(_) | Spec::Hybrid(_) => Bytes::ZERO,
+        }
+    }
+
     /// How it is divided into zones: the drive of a rig, in a rig. None if it is not.
     pub fn zones(&self) -> Option<ZonesSpec> {
         match &self.spec {

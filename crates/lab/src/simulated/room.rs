@@ -7,25 +7,22 @@ use host::Machine;
 
 use crate::LabError;
 
-/// So many states there are at once, beside those that measurements write to, where several processors work: the drive's own,
-/// two further ones, and the one that the drive has left meanwhile, in part.
+/// So many states there are at once, beside what measurements write to: the drive's own, two further ones, and the one that the
+/// drive has left meanwhile, in part.
 const BESIDE: f64 = 3.6;
-
-/// So many there are where one processor works: the drive's own, a further one, and the one that a measurement writes to.
-const LEAST: u64 = 3;
+/// So many where memory is short: a further one, and of the drive's own what it takes to make others.
+const BESIDE_SHORT: f64 = 1.6;
 /// Memory that is left to others: one part in so many.
 const MARGIN: u64 = 16;
 
-/// The room for states of a drive. With too little of it, measurements that write take turns, so that as many states as there
-/// is room for are there at once.
+/// The room for states of a drive. With too little of it one further state is there at a time, and measurements that write take turns.
 #[derive(Debug)]
 pub(super) struct Room {
-    /// What each takes at most.
-    each: Bytes,
+    /// What a state takes at most, and a clone that a measurement writes to.
+    state: Bytes,
+    clone: Bytes,
     /// None where that is not known.
     memory: Option<Bytes>,
-    /// How many there is room for.
-    states: f64,
     /// How many more measurements may write now.
     writers: Mutex<usize>,
     changed: Condvar,
@@ -35,31 +32,49 @@ pub(super) struct Room {
 pub(super) struct Writing<'r>(&'r Room);
 
 impl Room {
-    /// That of the machine as it is now, for a drive of which each state takes `each`.
-    pub fn here(each: Bytes) -> Self {
-        Self::of(Machine::here().memory_available(), each)
+    /// That of the machine as it is now, for a drive of which a state takes so much, and so much a clone that is written to.
+    pub fn here(state: Bytes, clone: Bytes) -> Self {
+        Self::of(Machine::here().memory_available(), state, clone)
     }
 
     /// That of so much memory; without bounds where that is not known.
-    pub fn of(memory: Option<Bytes>, each: Bytes) -> Self {
-        let states = match memory.map(to_be_had) {
-            Some(memory) if each > Bytes::ZERO => memory.get() as f64 / each.get() as f64,
-            _ => f64::INFINITY,
-        };
+    pub fn of(memory: Option<Bytes>, state: Bytes, clone: Bytes) -> Self {
+        let room = Self { state, clone, memory, writers: Mutex::new(1), changed: Condvar::new() };
         // Where there is no bound, as many as can be counted.
-        let writers = ((states - BESIDE) as usize).max(1);
-        Self { each, memory, states, writers: Mutex::new(writers), changed: Condvar::new() }
+        let writers = room.clones_beside(if room.is_short() { BESIDE_SHORT } else { BESIDE }) as usize;
+        Self { writers: Mutex::new(writers.max(1)), ..room }
     }
 
-    /// Whether states are made and measured one after the other.
+    /// For how many clones that are written to there is room beside so many states.
+    fn clones_beside(&self, states: f64) -> f64 {
+        match self.memory.map(to_be_had) {
+            Some(memory) if self.clone > Bytes::ZERO => {
+                (memory.get() as f64 - states * self.state.get() as f64) / self.clone.get() as f64
+            }
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// What a clone that is written to takes.
+    pub fn clone_memory(&self) -> Bytes {
+        self.clone
+    }
+
+    /// Whether there is no room for two further states and what goes on beside them.
+    pub fn is_short(&self) -> bool {
+        self.clones_beside(BESIDE) < 1.0
+    }
+
+    /// Whether there is not even room for two measurements that write, so that all is done one after the other.
     pub fn is_narrow(&self) -> bool {
-        self.states < BESIDE + 1.0
+        self.clones_beside(BESIDE_SHORT) < 2.0
     }
 
     /// Refuses what measurements in a drive's random states take, where there is not as much: before any is made, of which
     /// nothing could come.
     pub fn check(&self) -> Result<(), LabError> {
-        check_in(self.memory, self.each.times(LEAST))
+        let states = Bytes::new((BESIDE_SHORT * self.state.get() as f64) as u64);
+        check_in(self.memory, states + self.clone)
     }
 
     /// Waits until one more measurement may write.
@@ -111,18 +126,32 @@ mod tests {
 
     #[test]
     fn with_less_memory_fewer_write_and_one_always_may() {
-        for (gib, writers, is_narrow) in [(1, 1, true), (39, 1, true), (40, 1, false), (48, 2, false), (80, 5, false)] {
-            let room = Room::of(Some(Bytes::from_gib(gib)), EACH);
-            assert_eq!((*room.writers(), room.is_narrow()), (writers, is_narrow), "{gib} GiB");
+        let part = Bytes::from_gib(1);
+        for (gib, clone, writers, is_short, is_narrow) in [
+            (1, EACH, 1, true, true),
+            (30, EACH, 1, true, true),
+            (31, EACH, 2, true, false),
+            (39, EACH, 2, true, false),
+            (40, EACH, 1, false, false),
+            (48, EACH, 2, false, false),
+            (80, EACH, 5, false, false),
+            (15, part, 1, true, true),
+            (16, part, 2, true, false),
+            (31, part, 16, true, false),
+            (32, part, 1, false, false),
+        ] {
+            let room = Room::of(Some(Bytes::from_gib(gib)), EACH, clone);
+            let found = (*room.writers(), room.is_short(), room.is_narrow());
+            assert_eq!(found, (writers, is_short, is_narrow), "{gib} GiB, {clone} for each that writes");
         }
-        for room in [Room::of(None, EACH), Room::of(Some(EACH), Bytes::ZERO)] {
-            assert!(!room.is_narrow() && *room.writers() > 1_000_000, "nothing says that there is little");
+        for room in [Room::of(None, EACH, EACH), Room::of(Some(EACH), Bytes::ZERO, Bytes::ZERO)] {
+            assert!(!room.is_short() && *room.writers() > 1_000_000, "nothing says that there is little");
         }
     }
 
     #[test]
     fn no_more_write_at_once_than_may() {
-        let room = Room::of(Some(Bytes::from_gib(48)), EACH);
+        let room = Room::of(Some(Bytes::from_gib(48)), EACH, EACH);
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|scope| {
             for _ in 0..8 {

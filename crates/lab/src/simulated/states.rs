@@ -44,11 +44,19 @@ impl Course {
 
 /// Where a repeat begins.
 #[derive(Clone)]
-enum Start {
-    /// In the drive's own state, of which this is to be said.
-    Own(Option<&'static str>),
-    /// In one that was made for it.
-    Made(Arc<Device>),
+struct Start {
+    /// The state that was made for it; the drive's own if there is none.
+    made: Option<Arc<Device>>,
+    /// What is to be said of it.
+    finding: Option<&'static str>,
+}
+
+impl Start {
+    const OWN: Self = Self { made: None, finding: None };
+
+    fn made(state: Device) -> Self {
+        Self { made: Some(Arc::new(state)), finding: None }
+    }
 }
 
 /// What is done in one state.
@@ -108,15 +116,25 @@ impl Agenda {
 }
 
 /// Tasks that are measured in several states.
-struct StateRun<'s> {
-    subject: &'s Simulated,
+#[derive(Clone, Copy)]
+struct Asked<'s> {
     conditioning: &'s Conditioning,
     spare: Spare,
     tasks: &'s [MeasureTask<'s>],
-    courses: Vec<Mutex<Course>>,
+    courses: &'s [Mutex<Course>],
     keep: &'s Keep<'s>,
+}
+
+/// How some of those states are made and measured in.
+struct StateRun<'s> {
+    subject: &'s Simulated,
+    asked: Asked<'s>,
     agenda: Mutex<Agenda>,
     changed: Condvar,
+    /// Whether the drive's own state is without the places of pages.
+    is_shed: bool,
+    /// States in which nothing is measured any more, in whose memory others are made.
+    vacated: Mutex<Vec<Device>>,
 }
 
 impl StateRun<'_> {
@@ -157,31 +175,39 @@ impl StateRun<'_> {
     }
 
     fn make(&self, number: u32) -> Result<Start, LabError> {
-        let mut drive = self.subject.clone_of(&self.subject.drive)?;
-        if self.conditioning.redraw(&mut drive, number, self.spare).is_ok_and(|could| could) {
+        let own = &self.subject.drive;
+        let used = self.vacated().pop();
+        let mut drive = Simulated::clone_into(used, own, own.memory())?;
+        if self.asked.conditioning.redraw(&mut drive, number, self.asked.spare).is_ok_and(|could| could) {
             drive.lend();
-            return Ok(Start::Made(Arc::new(drive)));
+            return Ok(Start::made(drive));
         }
-        Ok(Start::Own(Some(ONE_STATE)))
+        let mut start = Start::OWN;
+        if self.is_shed {
+            drive.clone_from(own);
+            drive.restore_places();
+            drive.lend();
+            start = Start::made(drive);
+        }
+        Ok(Start { finding: Some(ONE_STATE), ..start })
     }
 
     /// Measures the repeat of a task that belongs to a state, if it is wanted.
     fn measure(&self, repeat: u32, index: usize, start: &Start) -> Result<(), LabError> {
-        let task = &self.tasks[index];
+        let Asked { tasks, courses, keep, .. } = self.asked;
+        let task = &tasks[index];
         if !task.repeats.contains(&repeat) {
             return Ok(());
         }
-        let (drive, finding) = match start {
-            Start::Own(finding) => (&self.subject.drive, *finding),
-            Start::Made(drive) => (&**drive, None),
-        };
+        let Start { made, finding } = start;
+        let drive = made.as_deref().unwrap_or(&self.subject.drive);
         let together = self.subject.measure_clone(drive, task, repeat);
         let together = together.map_err(|error| task.failed(error))?;
-        let mut course = self.courses[index].lock().expect("nothing panics while it holds a course");
+        let mut course = courses[index].lock().expect("nothing panics while it holds a course");
         course.iops.insert(repeat, iops(&together));
         let is_left = |other: &u32| *other < STATES && !course.iops.contains_key(other);
         let is_last = !task.repeats.iter().any(is_left) && course.judge(task);
-        (self.keep)(index, Part { measured: vec![(repeat, together)], finding, is_last })
+        keep(index, Part { measured: vec![(repeat, together)], finding: *finding, is_last })
     }
 
     /// Notes that a task was measured in a state. What nobody needs any more is taken back.
@@ -193,10 +219,22 @@ impl StateRun<'_> {
         let is_needed = state.done < tasks || is_last || self.subject.keeps_states();
         let over = if is_needed { None } else { state.start.take() };
         drop(agenda);
-        if let Some(Start::Made(state)) = over {
-            self.subject.recycle(state);
+        if let Some(state) = over.and_then(|start| start.made) {
+            self.vacate(state);
         }
         self.changed.notify_all();
+    }
+
+    /// Keeps the memory of a state in which nothing is measured any more.
+    fn vacate(&self, state: Arc<Device>) {
+        // As long as clones have it too, it is not to be had.
+        self.subject.clones().retain_mut(Device::give_back);
+        let state = Arc::try_unwrap(state).ok();
+        self.vacated().extend(state.and_then(|mut state| state.give_back().then_some(state)));
+    }
+
+    fn vacated(&self) -> MutexGuard<'_, Vec<Device>> {
+        self.vacated.lock().expect("nothing panics while it holds memory")
     }
 }
 
@@ -214,7 +252,7 @@ impl Simulated {
     /// Measures repeats in states of their own, as far as there are such; `states` are those that were made before, and those
     /// that are worth keeping.
     pub(super) fn measure_states(
-        &self,
+        &mut self,
         states: &mut States,
         tasks: &[MeasureTask],
         keep: &Keep,
@@ -222,51 +260,74 @@ impl Simulated {
         let courses: Vec<Mutex<Course>> = tasks.iter().map(|_| Mutex::default()).collect();
         // Without spare flash, random writes leave a drive as any others do.
         let last = tasks.iter().flat_map(|task| &task.repeats).max().map_or(0, |most| *most).min(STATES - 1);
-        let Some((conditioning, spare)) = self.conditioning.as_ref().zip(self.spare()).filter(|_| last > 0) else {
+        let Some((conditioning, spare)) = self.conditioning.clone().zip(self.spare()).filter(|_| last > 0) else {
             return self.measure_in(&self.drive, tasks, &courses, None, keep);
         };
         if !conditioning.can_redraw(self.capacity(), spare) {
             return self.measure_in(&self.drive, tasks, &courses, Some(ONE_STATE), keep);
         }
         let is_wanted = |number: &u32| *number == last || tasks.iter().any(|task| task.repeats.contains(number));
-        let state = |number| {
-            let made = states.get(&number).map(|state| Start::Made(Arc::clone(state)));
-            let start = if number == 0 { Some(Start::Own(None)) } else { made };
+        let numbers: Vec<u32> = (0..=last).filter(is_wanted).collect();
+        let asked = Asked { conditioning: &conditioning, spare, tasks, courses: &courses, keep };
+        if !self.room.is_short() {
+            return self.measure_in_states(&numbers, states, asked, false);
+        }
+        // The drive's own state first, by itself: to make the others of it, less of it is needed.
+        let (own, others) = numbers.split_at(numbers.partition_point(|number| *number == 0));
+        self.measure_in_states(own, states, asked, false)?;
+        let is_shed = conditioning.redraws_untimed(&self.drive) && self.change_at_rest(Device::shed_places);
+        let done = self.measure_in_states(others, states, asked, is_shed);
+        if is_shed {
+            self.change_at_rest(Device::restore_places);
+        }
+        done
+    }
+
+    /// Measures repeats in those of their states that have these numbers, and in the last of them further ones too. `is_shed` says
+    /// whether the drive's own state is without the places of pages.
+    fn measure_in_states(
+        &self,
+        numbers: &[u32],
+        states: &mut States,
+        asked: Asked,
+        is_shed: bool,
+    ) -> Result<(), LabError> {
+        let Asked { tasks, courses, keep, .. } = asked;
+        let state = |&number: &u32| {
+            let made = states.get(&number).map(|state| Start { made: Some(Arc::clone(state)), finding: None });
+            let start = if number == 0 { Some(Start::OWN) } else { made };
             StateCourse { number, is_begun: start.is_some(), start, next: 0, done: 0 }
         };
         let agenda = Agenda {
-            states: (0..=last).filter(is_wanted).map(state).collect(),
+            states: numbers.iter().map(state).collect(),
             tasks: tasks.len(),
             at_once: match self.keeps_states() {
                 true => STATES as usize,
-                false if self.room.is_narrow() => 1,
+                false if self.room.is_short() => 1,
                 false => AT_ONCE,
             },
             is_over: false,
         };
-        let (agenda, changed) = (Mutex::new(agenda), Condvar::new());
-        let run = StateRun { subject: self, conditioning, spare, tasks, courses, keep, agenda, changed };
+        let (agenda, changed, vacated) = (Mutex::new(agenda), Condvar::new(), Mutex::default());
+        let run = StateRun { subject: self, asked, agenda, changed, is_shed, vacated };
         self.on_processors(|| run.work())?;
-        let StateRun { courses, agenda, .. } = run;
-        let made = agenda.into_inner().expect("nothing panics while it holds the agenda").states;
-        let further = made.last().and_then(|last| last.start.clone());
+        let made = run.agenda.into_inner().expect("nothing panics while it holds the agenda").states;
+        let further = made.last().filter(|last| last.number > 0).and_then(|last| last.start.clone());
         if self.keeps_states() {
-            let made = made.into_iter().filter_map(|state| Some((state.number, state.start?)));
-            states.extend(made.filter_map(|(number, start)| match start {
-                Start::Made(state) => Some((number, state)),
-                Start::Own(_) => None,
-            }));
+            let made = made.into_iter().filter_map(|state| Some((state.number, state.start?.made?)));
+            states.extend(made);
         }
         // The states are as many as repeats are made at least; further ones share the last.
-        match further {
-            Some(Start::Made(state)) => {
-                let done = self.measure_in(&state, tasks, &courses, None, keep);
-                self.recycle(state);
-                done
-            }
-            Some(Start::Own(finding)) => self.measure_in(&self.drive, tasks, &courses, finding, keep),
-            None => Ok(()),
-        }
+        let Some(Start { made, finding }) = further else { return Ok(()) };
+        self.measure_in(made.as_deref().unwrap_or(&self.drive), tasks, courses, finding, keep)
+    }
+
+    /// Changes the drive at rest, which nothing is measured in now, and leaves it as ready to be cloned as it was.
+    fn change_at_rest<T>(&mut self, change: impl FnOnce(&mut Device) -> T) -> T {
+        self.clones().retain_mut(Device::give_back);
+        let changed = change(&mut self.drive);
+        self.drive.lend();
+        changed
     }
 
     /// Measures on clones of `drive` the repeats of each task that were not yet; nothing more of one that has had enough.
@@ -323,20 +384,11 @@ impl Simulated {
 
     /// Has each processor do `work` that is to have a part in it.
     fn on_processors(&self, work: impl Fn() -> Result<(), LabError> + Sync) -> Result<(), LabError> {
-        (0..self.side_by_side()).into_par_iter().with_max_len(1).try_for_each(|_| work())
+        (0..self.processors()).into_par_iter().with_max_len(1).try_for_each(|_| work())
     }
 
     /// Whether states are kept from one step to the next.
     fn keeps_states(&self) -> bool {
-        self.capacity() <= KEPT_MAX && !self.room.is_narrow()
-    }
-
-    /// Keeps the memory of a state in which nothing is measured any more.
-    fn recycle(&self, state: Arc<Device>) {
-        let mut clones = self.clones();
-        // As long as they have it too, it is not to be had.
-        clones.retain_mut(Device::give_back);
-        let state = Arc::try_unwrap(state).ok();
-        clones.extend(state.and_then(|mut state| state.give_back().then_some(state)));
+        self.capacity() <= KEPT_MAX && !self.room.is_short()
     }
 }

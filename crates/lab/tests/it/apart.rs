@@ -95,7 +95,7 @@ fn little_memory_makes_a_plan_slower_and_changes_no_figure() {
     let steps =
         [RANDOM, WRITE, &WRITE.replace("\"write\"", "\"more\""), &purge("a"), SATURATE, &purge("b"), MEASURE].concat();
     let plenty = carry_out(&steps, 2).unwrap();
-    for (threads, states) in [(1, 3.5), (4, 3.5), (4, 5.0), (4, 6.0)] {
+    for (threads, states) in [(1, 2.8), (4, 2.8), (4, 4.0), (4, 5.0), (4, 6.0)] {
         let narrow = carry_out_within(&steps, threads, Some(states)).unwrap();
         for name in ["write", "more", "cache", "read"] {
             assert_eq!(rates(&narrow, name), rates(&plenty, name), "{name}, {threads} threads, {states} states");

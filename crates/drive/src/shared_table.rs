@@ -1,0 +1,413 @@
+//! Large tables that clones have in common, but for the lines that one of them has changed.
+
+use std::ops::{Index, Range};
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::table::Table;
+
+/// A table of numbers. Once [lent](Self::lend), its clones take memory for no more than what they change.
+#[derive(Debug)]
+pub struct SharedTable {
+    held: Held,
+}
+
+#[derive(Clone, Debug)]
+enum Held {
+    Own(Table<u32>),
+    Lent(Arc<Table<u32>>),
+    Overlay(Box<Overlay>),
+}
+
+/// What numbers are read from and written to one at a time.
+pub trait Numbers {
+    fn get(&self, index: usize) -> u32;
+    fn set(&mut self, index: usize, number: u32);
+}
+
+/// Lines that stand in place of those of a table which others have too.
+#[derive(Clone, Debug)]
+struct Overlay {
+    base: Arc<Table<u32>>,
+    /// Of each line: one more than its place among the changed ones; zero where it is as it was.
+    places: Table<u32>,
+    /// The numbers of those that were changed, and what is in them now.
+    changed: Vec<u32>,
+    lines: Table<u32>,
+}
+
+/// Numbers that are copied together: what the processor reads at once.
+const LINE: usize = 16;
+/// Once one in so many lines was changed, a table of its own is as small.
+const CHANGED_MAX: usize = 4;
+
+impl SharedTable {
+    /// A table of one's own.
+    pub fn new(own: Table<u32>) -> Self {
+        Self { held: Held::Own(own) }
+    }
+
+    /// How many numbers it has.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        match &self.held {
+            Held::Own(own) => own.len(),
+            Held::Lent(lent) => lent.len(),
+            Held::Overlay(overlay) => overlay.base.len(),
+        }
+    }
+
+    /// From now on, clones have it in common.
+    pub fn lend(&mut self) {
+        if !matches!(self.held, Held::Lent(_)) {
+            let own = std::mem::replace(self.own(), Table::new(0));
+            self.held = Held::Lent(Arc::new(own));
+        }
+    }
+
+    /// All of it in one piece; none where it stands in lines in place of another's.
+    pub fn flat(&self) -> Option<&[u32]> {
+        match &self.held {
+            Held::Own(own) => Some(own),
+            Held::Lent(lent) => Some(lent),
+            Held::Overlay(_) => None,
+        }
+    }
+
+    /// The table itself, if it is one's own already.
+    #[inline(always)]
+    pub fn own_already(&mut self) -> Option<&mut [u32]> {
+        match &mut self.held {
+            Held::Own(own) => Some(own),
+            _ => None,
+        }
+    }
+
+    /// Makes all of them zero and gives their memory back.
+    pub fn clear(&mut self) {
+        self.held = Held::Own(Table::new(self.len()));
+    }
+
+    /// Whether it is a table of its own, or can be at once.
+    pub fn is_own(&mut self) -> bool {
+        self.take_back();
+        matches!(self.held, Held::Own(_))
+    }
+
+    /// Lets go of what others have too, unless it is in `next`, of which this will be a clone. What it holds is of no use any more.
+    pub fn let_go(&mut self, next: Option<&Self>) {
+        let next = next.and_then(|next| if let Held::Lent(lent) = &next.held { Some(lent) } else { None });
+        if let (Held::Overlay(overlay), Some(next)) = (&mut self.held, next) {
+            overlay.begin(next);
+        } else if !self.is_own() {
+            self.held = Held::Own(Table::new(0));
+        }
+    }
+
+    /// The table as one's own, which it becomes if it was not.
+    pub fn own(&mut self) -> &mut Table<u32> {
+        if !self.is_own() {
+            let mut own = Table::new(0);
+            self.copy_into(&mut own);
+            self.held = Held::Own(own);
+        }
+        let Held::Own(own) = &mut self.held else { unreachable!("it has just become one's own") };
+        own
+    }
+
+    /// Copies it into a table of its own, which is the whole of `copy` then.
+    pub fn copy_into(&self, copy: &mut Table<u32>) {
+        match &self.held {
+            Held::Own(own) => copy.clone_from(own),
+            Held::Lent(lent) => copy.clone_from(lent),
+            Held::Overlay(overlay) => overlay.copy_into(copy),
+        }
+    }
+
+    /// Has a number at hand soon.
+    #[inline(always)]
+    pub fn call(&self, index: usize) {
+        match &self.held {
+            Held::Own(own) => own.call(index),
+            Held::Lent(lent) => lent.call(index),
+            Held::Overlay(overlay) => overlay.call(index),
+        }
+    }
+
+    /// Changes what others have or had too. What was changed so often that this takes as much memory becomes a table of its own.
+    #[inline(never)]
+    fn set_shared(&mut self, index: usize, number: u32) {
+        if let Held::Overlay(overlay) = &mut self.held
+            && !overlay.is_full()
+        {
+            return overlay.set(index, number);
+        }
+        self.take_back();
+        if let Held::Lent(lent) = &self.held {
+            self.held = Held::Overlay(Box::new(Overlay::over(lent)));
+        } else {
+            self.own();
+        }
+        self.set(index, number);
+    }
+
+    /// Makes what nobody else has any more one's own.
+    fn take_back(&mut self) {
+        if let Held::Lent(lent) = &mut self.held
+            && let Some(own) = Arc::get_mut(lent)
+        {
+            self.held = Held::Own(std::mem::replace(own, Table::new(0)));
+        }
+    }
+}
+
+impl Overlay {
+    fn over(base: &Arc<Table<u32>>) -> Self {
+        let lines = base.len().div_ceil(LINE);
+        Self {
+            base: Arc::clone(base),
+            places: Table::new(lines),
+            changed: Vec::new(),
+            lines: Table::new((lines / CHANGED_MAX + 1) * LINE),
+        }
+    }
+
+    /// Begins anew over `base`.
+    fn begin(&mut self, base: &Arc<Table<u32>>) {
+        if self.base.len() != base.len() {
+            *self = Self::over(base);
+            return;
+        }
+        if !Arc::ptr_eq(&self.base, base) {
+            self.base = Arc::clone(base);
+        }
+        for line in self.changed.drain(..) {
+            self.places[line as usize] = 0;
+        }
+    }
+
+    /// Whether so much is changed that no further line may be.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.changed.len() * LINE == self.lines.len()
+    }
+
+    #[inline(never)]
+    fn call(&self, index: usize) {
+        self.places.call(index / LINE);
+        self.base.call(index);
+    }
+
+    #[inline(never)]
+    fn get(&self, index: usize) -> &u32 {
+        match self.places[index / LINE] {
+            0 => &self.base[index],
+            place => &self.lines[(place as usize - 1) * LINE + index % LINE],
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, index: usize, number: u32) {
+        let place = match self.places[index / LINE] {
+            0 => self.change(index / LINE),
+            place => place as usize - 1,
+        };
+        self.lines[place * LINE + index % LINE] = number;
+    }
+
+    /// Copies a line, which will be changed; its place.
+    #[inline]
+    fn change(&mut self, line: usize) -> usize {
+        let place = self.changed.len();
+        self.changed.push(line as u32);
+        self.places[line] = place as u32 + 1;
+        let old = &self.base[self.range(line)];
+        self.lines[place * LINE..][..old.len()].copy_from_slice(old);
+        place
+    }
+
+    fn copy_into(&self, copy: &mut Table<u32>) {
+        copy.clone_from(&self.base);
+        for (&line, numbers) in self.changed.iter().zip(self.lines.chunks(LINE)) {
+            let line = self.range(line as usize);
+            copy[line.clone()].copy_from_slice(&numbers[..line.len()]);
+        }
+    }
+
+    /// The numbers of a line.
+    fn range(&self, line: usize) -> Range<usize> {
+        line * LINE..self.base.len().min((line + 1) * LINE)
+    }
+}
+
+impl Numbers for [u32] {
+    #[inline(always)]
+    fn get(&self, index: usize) -> u32 {
+        self[index]
+    }
+
+    #[inline(always)]
+    fn set(&mut self, index: usize, number: u32) {
+        self[index] = number;
+    }
+}
+
+impl Numbers for SharedTable {
+    #[inline(always)]
+    fn get(&self, index: usize) -> u32 {
+        self[index]
+    }
+
+    #[inline(always)]
+    fn set(&mut self, index: usize, number: u32) {
+        match &mut self.held {
+            Held::Own(own) => own[index] = number,
+            _ => self.set_shared(index, number),
+        }
+    }
+}
+
+impl Index<usize> for SharedTable {
+    type Output = u32;
+
+    #[inline(always)]
+    fn index(&self, index: usize) -> &u32 {
+        match &self.held {
+            Held::Own(own) => &own[index],
+            Held::Lent(lent) => &lent[index],
+            Held::Overlay(overlay) => overlay.get(index),
+        }
+    }
+}
+
+impl Clone for SharedTable {
+    fn clone(&self) -> Self {
+        Self { held: self.held.clone() }
+    }
+
+    /// Copies into the memory already had.
+    fn clone_from(&mut self, other: &Self) {
+        match (&mut self.held, &other.held) {
+            (Held::Own(mine), Held::Own(other)) => mine.clone_from(other),
+            (Held::Overlay(mine), Held::Lent(other)) => mine.begin(other),
+            (mine, other) => *mine = other.clone(),
+        }
+    }
+}
+
+impl PartialEq for SharedTable {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && (0..self.len()).all(|index| self[index] == other[index])
+    }
+}
+
+impl Serialize for SharedTable {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.held {
+            Held::Own(own) => own.serialize(serializer),
+            Held::Lent(lent) => Table::serialize(lent, serializer),
+            Held::Overlay(overlay) => {
+                let mut whole = Table::new(0);
+                overlay.copy_into(&mut whole);
+                whole.serialize(serializer)
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SharedTable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Table::deserialize(deserializer).map(Self::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::Random;
+
+    use super::*;
+
+    /// Numbers in order.
+    fn ascending(length: usize) -> SharedTable {
+        let mut table = Table::new(length);
+        table.iter_mut().zip(1..).for_each(|(number, ascending)| *number = ascending);
+        SharedTable::new(table)
+    }
+
+    fn numbers(table: &SharedTable) -> Vec<u32> {
+        (0..table.len()).map(|index| table[index]).collect()
+    }
+
+    /// Lines for which a table has memory of its own.
+    fn lines(table: &SharedTable) -> usize {
+        match &table.held {
+            Held::Own(own) => own.len().div_ceil(LINE),
+            Held::Lent(_) => 0,
+            Held::Overlay(overlay) => overlay.changed.len(),
+        }
+    }
+
+    #[test]
+    fn a_clone_takes_memory_for_the_lines_that_it_changes_and_for_no_others() {
+        let mut original = ascending(100 * LINE + 3);
+        let all = numbers(&original);
+        original.lend();
+        let mut clone = original.clone();
+        assert_eq!((lines(&clone), numbers(&clone)), (0, all.clone()), "what is only read is the original's");
+        for (index, changed) in [(5 * LINE, 1), (5 * LINE + 7, 1), (100 * LINE + 2, 2), (0, 3)] {
+            clone.set(index, 7);
+            assert_eq!((lines(&clone), clone[index]), (changed, 7));
+        }
+        assert_eq!(numbers(&original), all, "the original does not see it");
+        original.set(1, 9);
+        assert_eq!((lines(&original), clone[1], original[1]), (1, 2, 9), "nor the clone what the original changes");
+    }
+
+    #[test]
+    fn what_nobody_else_has_any_more_is_changed_where_it_is() {
+        let mut original = ascending(50 * LINE);
+        let memory = original.flat().unwrap().as_ptr();
+        original.lend();
+        drop(original.clone());
+        original.set(3, 8);
+        assert_eq!((original.flat().unwrap().as_ptr(), original[3], original[4]), (memory, 8, 5));
+    }
+
+    /// Whatever is changed, lent, cloned and let go: as plain vectors that are copied as a whole.
+    #[test]
+    fn tables_hold_what_copies_would() {
+        for seed in 0..20 {
+            let mut random = Random::new(seed);
+            let length = 1 + random.place(40 * LINE);
+            let mut tables: Vec<SharedTable> = (0..3).map(|_| ascending(length)).collect();
+            let mut plain: Vec<Vec<u32>> = tables.iter().map(numbers).collect();
+            for step in 0..2_000 {
+                let (one, other) = (random.place(3), random.place(3));
+                match random.below(40) {
+                    0 => tables[one].lend(),
+                    1 => assert_eq!(tables[one].own().len(), length),
+                    2 | 3 => {
+                        let source = tables[other].clone();
+                        if random.below(2) == 0 {
+                            tables[one].let_go(Some(&source));
+                        }
+                        tables[one].clone_from(&source);
+                        plain[one] = plain[other].clone();
+                    }
+                    4 => {
+                        tables[one].clear();
+                        plain[one].fill(0);
+                    }
+                    _ => {
+                        let (index, number) = (random.place(length), random.below(1_000) as u32);
+                        tables[one].set(index, number);
+                        plain[one][index] = number;
+                    }
+                }
+                let are_equal = tables.iter().zip(&plain).all(|(table, plain)| numbers(table) == *plain);
+                assert!(are_equal, "seed = {seed}, step {step}");
+            }
+        }
+    }
+}
