@@ -3,6 +3,7 @@
 use std::ops::{Index, Range};
 use std::sync::Arc;
 
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::table::Table;
@@ -24,6 +25,8 @@ enum Held {
 pub trait Numbers {
     fn get(&self, index: usize) -> u32;
     fn set(&mut self, index: usize, number: u32);
+    /// Has a number at hand soon.
+    fn call(&self, index: usize);
 }
 
 /// Lines that stand in place of those of a table which others have too.
@@ -67,6 +70,7 @@ impl SharedTable {
     }
 
     /// All of it in one piece; none where it stands in lines in place of another's.
+    #[inline(always)]
     pub fn flat(&self) -> Option<&[u32]> {
         match &self.held {
             Held::Own(own) => Some(own),
@@ -122,16 +126,6 @@ impl SharedTable {
             Held::Own(own) => copy.clone_from(own),
             Held::Lent(lent) => copy.clone_from(lent),
             Held::Overlay(overlay) => overlay.copy_into(copy),
-        }
-    }
-
-    /// Has a number at hand soon.
-    #[inline(always)]
-    pub fn call(&self, index: usize) {
-        match &self.held {
-            Held::Own(own) => own.call(index),
-            Held::Lent(lent) => lent.call(index),
-            Held::Overlay(overlay) => overlay.call(index),
         }
     }
 
@@ -251,6 +245,11 @@ impl Numbers for [u32] {
     fn set(&mut self, index: usize, number: u32) {
         self[index] = number;
     }
+
+    #[inline(always)]
+    fn call(&self, index: usize) {
+        prefetch_index(self, index);
+    }
 }
 
 impl Numbers for SharedTable {
@@ -264,6 +263,15 @@ impl Numbers for SharedTable {
         match &mut self.held {
             Held::Own(own) => own[index] = number,
             _ => self.set_shared(index, number),
+        }
+    }
+
+    #[inline(always)]
+    fn call(&self, index: usize) {
+        match &self.held {
+            Held::Own(own) => own.call(index),
+            Held::Lent(lent) => lent.call(index),
+            Held::Overlay(overlay) => overlay.call(index),
         }
     }
 }
