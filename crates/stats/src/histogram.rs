@@ -243,7 +243,8 @@ mod tests {
             histogram.record(latency);
             other.record(latency.as_nanos()).unwrap();
         }
-        let theirs = other.iter_recorded().map(|bin| (Nanos::from_nanos(bin.value_iterated_to()), bin.count_at_value()));
+        let theirs =
+            other.iter_recorded().map(|bin| (Nanos::from_nanos(bin.value_iterated_to()), bin.count_at_value()));
         assert!(histogram.bins().eq(theirs));
         for percent in [0.1, 25.0, 50.0, 99.0, 99.99, 100.0] {
             let theirs = Nanos::from_nanos(other.value_at_percentile(percent)).clamp(histogram.min(), histogram.max());

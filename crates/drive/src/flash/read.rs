@@ -2,10 +2,10 @@
 
 use block::{Nanos, Op, Request, Status};
 
-use super::{FlashDrive, PagePart};
 use super::firmware::Core;
 use super::held_tables::TablePlace;
 use super::operation::{Lpn, PageLocation};
+use super::{FlashDrive, PagePart};
 
 impl FlashDrive {
     #[inline(always)]
