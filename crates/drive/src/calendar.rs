@@ -26,12 +26,11 @@ impl Calendar {
     #[inline]
     pub fn reserve(&mut self, now: Nanos, earliest: Nanos, length: Nanos) -> Nanos {
         self.forget(now);
-        match self.taken[self.over..].last() {
-            Some(&(_, end)) if end > earliest => self.squeeze(earliest, length),
-            Some(&(_, end)) if end == earliest => {
-                let last = self.taken.len() - 1;
-                self.taken[last].1 = earliest + length;
-                earliest + length
+        match self.taken[self.over..].last_mut() {
+            Some((_, end)) if *end > earliest => self.squeeze(earliest, length),
+            Some((_, end)) if *end == earliest => {
+                *end = earliest + length;
+                *end
             }
             _ => {
                 self.taken.push((earliest, earliest + length));
@@ -46,24 +45,29 @@ impl Calendar {
             self.over += 1;
         }
         if self.over >= OVER_MAX {
-            self.taken.drain(..self.over);
-            self.over = 0;
+            self.drop_over();
         }
     }
 
-    /// Reserves `length` in the first gap from `earliest` on, or behind all. Its end.
+    #[cold]
+    fn drop_over(&mut self) {
+        self.taken.drain(..self.over);
+        self.over = 0;
+    }
+
+    /// Reserves `length` in the first gap from `earliest` on, or behind all, the last of which ends later. Its end.
     #[inline]
     fn squeeze(&mut self, earliest: Nanos, length: Nanos) -> Nanos {
-        let mut next = self.first_ending_after(earliest);
+        let next = self.first_ending_after(earliest);
         let mut start = earliest;
-        while let Some(&(taken_from, taken_until)) = self.taken.get(next) {
+        for (index, &(taken_from, taken_until)) in self.taken[next..].iter().enumerate() {
             if start + length <= taken_from {
-                break;
+                self.insert(next + index, start, start + length);
+                return start + length;
             }
             start = start.max(taken_until);
-            next += 1;
         }
-        self.insert(next, start, start + length);
+        self.taken.last_mut().expect("the last ends later").1 = start + length;
         start + length
     }
 

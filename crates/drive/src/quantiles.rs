@@ -28,13 +28,13 @@ const WITHIN: u32 = u32::BITS - BINS.trailing_zeros();
 
 impl Quantiles {
     /// A time of this mean. What does not vary draws nothing.
-    #[inline]
+    #[inline(always)]
     pub fn vary(&self, draws: &mut Draws, mean: Nanos) -> Nanos {
         if self.spread == Spread::NONE { mean } else { self.factor(draws.draw()).of(mean) }
     }
 
     /// The factor of a draw, whose lowest bit is the side and the rest the share further out.
-    #[inline]
+    #[inline(always)]
     pub fn factor(&self, draw: u32) -> Factor {
         let part = draw >> WITHIN;
         if part < TAIL {

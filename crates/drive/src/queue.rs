@@ -62,19 +62,27 @@ impl CommandQueue {
         self.taken.get(self.over).map(|completion| completion.at)
     }
 
-    /// Takes the earliest completion if it is at or before `until`, with the request that can be taken in
-    /// its place.
+    /// Takes the earliest completion if it is at or before `until`.
     #[inline]
-    pub fn complete(&mut self, until: Nanos) -> Option<(Completion, Option<(Tag, Request)>)> {
+    pub fn complete(&mut self, until: Nanos) -> Option<Completion> {
         let completion = *self.taken.get(self.over).filter(|completion| completion.at <= until)?;
         self.over += 1;
         if self.over >= OVER_MAX {
-            self.taken.drain(..self.over);
-            self.over = 0;
+            self.drop_over();
         }
-        // Most often nothing waits.
-        let next = if self.waiting.is_empty() { None } else { self.waiting.pop_front() };
-        Some((completion, next))
+        Some(completion)
+    }
+
+    #[cold]
+    fn drop_over(&mut self) {
+        self.taken.drain(..self.over);
+        self.over = 0;
+    }
+
+    /// The request that can be taken in place of what has just completed; most often nothing waits.
+    #[inline]
+    pub fn admit(&mut self) -> Option<(Tag, Request)> {
+        if self.waiting.is_empty() { None } else { self.waiting.pop_front() }
     }
 
     /// Forgets all commands; how many there were.
@@ -104,8 +112,8 @@ mod tests {
         assert!(!queue.has_room());
         queue.wait(Tag(4), Request::FLUSH);
         let mut order = Vec::new();
-        while let Some((completion, next)) = queue.complete(Nanos::MAX) {
-            order.push((completion.tag.0, next.map(|(tag, _)| tag.0)));
+        while let Some(completion) = queue.complete(Nanos::MAX) {
+            order.push((completion.tag.0, queue.admit().map(|(tag, _)| tag.0)));
         }
         assert_eq!(order, [(1, Some(4)), (3, None), (2, None), (0, None)]);
         assert!(queue.is_empty());

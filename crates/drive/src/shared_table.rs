@@ -3,6 +3,7 @@
 use std::ops::{Index, Range};
 use std::sync::Arc;
 
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::table::Table;
@@ -24,6 +25,8 @@ enum Held {
 pub trait Numbers {
     fn get(&self, index: usize) -> u32;
     fn set(&mut self, index: usize, number: u32);
+    /// Has a number at hand soon.
+    fn call(&self, index: usize);
 }
 
 /// Lines that stand in place of those of a table which others have too.
@@ -73,6 +76,7 @@ impl SharedTable {
     }
 
     /// All of it in one piece; none where it stands in lines in place of another's.
+    #[inline(always)]
     pub fn flat(&self) -> Option<&[u32]> {
         if let Held::Overlay(_) = self.held { None } else { Some(self.base()) }
     }
@@ -123,16 +127,6 @@ impl SharedTable {
         match &self.held {
             Held::Overlay(overlay) => overlay.copy_into(copy),
             _ => copy.clone_from(self.base()),
-        }
-    }
-
-    /// Has a number at hand soon.
-    #[inline(always)]
-    pub fn call(&self, index: usize) {
-        match &self.held {
-            Held::Own(own) => own.call(index),
-            Held::Lent(lent) => lent.call(index),
-            Held::Overlay(overlay) => overlay.call(index),
         }
     }
 
@@ -252,6 +246,11 @@ impl Numbers for [u32] {
     fn set(&mut self, index: usize, number: u32) {
         self[index] = number;
     }
+
+    #[inline(always)]
+    fn call(&self, index: usize) {
+        prefetch_index(self, index);
+    }
 }
 
 impl Numbers for SharedTable {
@@ -265,6 +264,15 @@ impl Numbers for SharedTable {
         match &mut self.held {
             Held::Own(own) => own[index] = number,
             _ => self.set_shared(index, number),
+        }
+    }
+
+    #[inline(always)]
+    fn call(&self, index: usize) {
+        match &self.held {
+            Held::Own(own) => own.call(index),
+            Held::Lent(lent) => lent.call(index),
+            Held::Overlay(overlay) => overlay.call(index),
         }
     }
 }

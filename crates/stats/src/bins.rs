@@ -183,18 +183,28 @@ impl OpenBins {
     }
 }
 
-/// The bin of a latency.
+/// The bin of a latency, of `EACH` bins to a power of two.
 #[inline]
-fn bin_of(ns: u64) -> usize {
+pub(crate) fn bin_among<const EACH: usize>(ns: u64) -> usize {
     let shift = (ns | 1).ilog2().saturating_sub(EACH.ilog2());
     shift as usize * EACH + (ns >> shift) as usize
 }
 
+/// The least latency of such a bin, and its width as a power of two.
+pub(crate) fn span_among<const EACH: usize>(bin: usize) -> (u64, u32) {
+    let shift = (bin / EACH).saturating_sub(1);
+    (((bin - shift * EACH) as u64) << shift, shift as u32)
+}
+
+#[inline]
+fn bin_of(ns: u64) -> usize {
+    bin_among::<EACH>(ns)
+}
+
 /// The latency in the middle of a bin.
 fn middle_of(bin: usize) -> u64 {
-    let shift = (bin / EACH).saturating_sub(1);
-    let least = (bin - shift * EACH) as u64;
-    (least << shift) + (1 << shift >> 1)
+    let (least, width) = span_among::<EACH>(bin);
+    least + (1 << width >> 1)
 }
 
 /// Bins in ascending order, each with its count, as bytes.

@@ -175,10 +175,10 @@ impl Drive for DiskDrive {
                 _ => return None,
             }
         }
-        let (completion, next) = self.queue.complete(until)?;
+        let completion = self.queue.complete(until)?;
         self.inside -= 1;
         self.now = self.now.max(completion.at);
-        if let Some((tag, request)) = next {
+        if let Some((tag, request)) = self.queue.admit() {
             self.take(self.now, tag, request);
         }
         Some(completion)

@@ -121,9 +121,9 @@ impl Drive for DramDrive {
 
     #[inline(never)]
     fn complete(&mut self, until: Nanos) -> Option<Completion> {
-        let (completion, next) = self.queue.complete(until)?;
+        let completion = self.queue.complete(until)?;
         self.now = self.now.max(completion.at);
-        if let Some((tag, request)) = next {
+        if let Some((tag, request)) = self.queue.admit() {
             self.take(tag, request);
         }
         Some(completion)

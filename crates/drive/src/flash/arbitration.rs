@@ -141,9 +141,9 @@ impl FlashDrive {
         {
             self.dispatch(at);
         }
-        let (completion, next) = self.queue.complete(until)?;
+        let completion = self.queue.complete(until)?;
         self.now = self.now.max(completion.at);
-        if let (Some((tag, request)), Some(arbiter)) = (next, &mut self.arbiter) {
+        if let (Some((tag, request)), Some(arbiter)) = (self.queue.admit(), &mut self.arbiter) {
             arbiter.wait(tag, request);
             self.dispatch(self.now);
         }

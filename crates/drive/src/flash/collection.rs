@@ -249,25 +249,27 @@ impl Mapping {
     /// is at hand by the next turn.
     #[inline]
     fn call_for(&self, base: u32, next: u32, count: u32) {
+        match (self.slots.flat(), self.owners.flat()) {
+            (Some(slots), Some(owners)) => self.call_pages(slots, owners, base, next, count),
+            _ => self.call_pages(&self.slots, &self.owners, base, next, count),
+        }
+    }
+
+    #[inline(always)]
+    fn call_pages<T: Numbers + ?Sized>(&self, slots: &T, owners: &T, base: u32, next: u32, count: u32) {
         let (mut next, mut left) = (next, count);
         while left > 0 && next < self.geometry.pages_per_block {
             let word = ((base | next) >> 6) as usize;
             let mut rest = self.valid[word] & u64::MAX << (next & 63);
             while rest != 0 && left > 0 {
-                let page = self.owners[(word << 6) | rest.trailing_zeros() as usize];
-                self.slots.call(page as usize);
+                let page = owners.get((word << 6) | rest.trailing_zeros() as usize);
+                slots.call(page as usize);
                 rest &= rest - 1;
                 left -= 1;
             }
             next = if rest == 0 { (next | 63) + 1 } else { (next & !63) + rest.trailing_zeros() };
         }
-        self.call_owners(base | next.min(self.geometry.pages_per_block - 1), count);
-    }
-
-    /// Has at hand soon whose pages are in the slots from `first` on, of which `count` are valid and some are not.
-    #[inline]
-    fn call_owners(&self, first: u32, count: u32) {
-        (0..count + LINE).step_by(LINE as usize).for_each(|slot| self.owners.call((first + slot) as usize));
+        call_owners(owners, base | next.min(self.geometry.pages_per_block - 1), count);
     }
 
     /// Has at hand soon what emptying the unit's next victim will begin with.
@@ -275,7 +277,7 @@ impl Mapping {
         let Some(block) = self.units[unit.0 as usize].candidates.expected() else { return };
         let base = (unit.0 * self.geometry.blocks_per_plane + block) << self.page_bits;
         self.valid.call((base >> 6) as usize);
-        self.call_owners(base, LINE);
+        call_owners(&self.owners, base, LINE);
     }
 
     /// Puts up to `count` of the victim's valid pages behind the unit's other moved ones. A word of valid bits at a time: this
@@ -370,6 +372,16 @@ fn copy_word<T: Numbers + ?Sized>(
         sensing.read(from);
     }
     (slot, rest)
+}
+
+/// Has at hand soon whose pages are in the slots from `first` on, of which `count` are valid and some are not.
+#[inline(always)]
+fn call_owners(owners: &(impl Numbers + ?Sized), first: u32, count: u32) {
+    let (mut slot, end) = (first, first + count + LINE);
+    while slot < end {
+        owners.call(slot as usize);
+        slot += LINE;
+    }
 }
 
 /// Marks the pages in some slots as valid.

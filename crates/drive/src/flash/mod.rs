@@ -50,7 +50,7 @@ pub use collection::{CollectionPolicy, CollectionSpec, IdleSpec};
 pub use die::SuspendSpec;
 pub use errors::{ErrorsSpec, Growth};
 pub(crate) use file::{ChoreTable, FlashFile, deviation};
-use firmware::Firmware;
+use firmware::{Core, Firmware};
 pub use geometry::Geometry;
 use held_tables::HeldTables;
 pub use held_tables::TablesSpec;
@@ -268,15 +268,8 @@ impl FlashDrive {
         let ready = start + self.paced(command);
         self.firmware.hold(core, ready + self.paced(self.retiring(request.op)));
         let at = match request.op {
-            _ if self.zoned.is_some() => self.take_zoned(core, ready, request),
-            Op::Read => self.read(core, ready, request),
-            Op::Write => self.write(core, ready, request),
-            Op::Trim => self.trim(ready, request),
-            Op::Flush => self.flush(ready),
-            Op::Append | Op::Zone(_) => {
-                self.status = Status::InvalidOpcode;
-                self.link.send(self.now, ready, 0, true)
-            }
+            Op::Read if self.zoned.is_none() => self.read(core, ready, request),
+            _ => self.take_other(core, ready, request),
         };
         self.counters.count(&request);
         self.meter.end(at);
@@ -285,6 +278,22 @@ impl FlashDrive {
             self.note_failure();
         }
         self.queue.take(Completion { at, tag, status });
+    }
+
+    /// What a command does that is no read, or one of zones; when it ends.
+    #[inline(never)]
+    fn take_other(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {
+        match request.op {
+            _ if self.zoned.is_some() => self.take_zoned(core, ready, request),
+            Op::Read => unreachable!("reads are taken elsewhere, but those of zones"),
+            Op::Write => self.write(core, ready, request),
+            Op::Trim => self.trim(ready, request),
+            Op::Flush => self.flush(ready),
+            Op::Append | Op::Zone(_) => {
+                self.status = Status::InvalidOpcode;
+                self.link.send(self.now, ready, 0, true)
+            }
+        }
     }
 
     /// Notes that the command at hand has failed, and makes ready for the next.
@@ -371,9 +380,9 @@ impl Drive for FlashDrive {
         if self.arbiter.is_some() {
             return self.complete_beside_arbiter(until);
         }
-        let (completion, next) = self.queue.complete(until)?;
+        let completion = self.queue.complete(until)?;
         self.now = self.now.max(completion.at);
-        if let Some((tag, request)) = next {
+        if let Some((tag, request)) = self.queue.admit() {
             self.take_waiting(self.now, tag, request);
         }
         Some(completion)

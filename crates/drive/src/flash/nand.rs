@@ -148,7 +148,8 @@ impl Nand {
     /// The block whose data is to be moved, if a read has found one since this was asked last.
     #[inline]
     pub fn take_ailing(&mut self) -> Option<u32> {
-        self.ailing.take()
+        // Hardly ever is there one to take.
+        if self.ailing.is_some() { self.ailing.take() } else { None }
     }
 
     /// Whether all pages that were read since this was asked last could be corrected. What the drive reads for itself, old
@@ -234,9 +235,12 @@ impl Nand {
     }
 
     /// What an array read of this mean time takes this time.
-    #[inline]
+    #[inline(always)]
     fn varied(&mut self, mean: Nanos) -> Nanos {
-        self.variation.as_mut().map_or(mean, |variation| variation.read(mean))
+        match &mut self.variation {
+            Some(variation) => variation.read(mean),
+            None => mean,
+        }
     }
 
     /// What programming the flash page at `place` takes.

@@ -2,40 +2,27 @@
 
 use block::{Nanos, Op, Request, Status};
 
-use super::FlashDrive;
 use super::firmware::Core;
 use super::held_tables::TablePlace;
 use super::operation::{Lpn, PageLocation};
+use super::{FlashDrive, PagePart};
 
 impl FlashDrive {
     #[inline(always)]
     pub(super) fn read(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {
-        let mut done = ready;
-        let mut found = ready;
         if self.spec.page_read > Nanos::ZERO {
             let handled = ready + self.paced(self.spec.page_read.times(self.pages(request)));
             self.firmware.hold(core, handled + self.paced(self.retiring(Op::Read)));
         }
         let follows = self.read_ahead.follows(request);
-        for (index, piece) in self.pieces(request).enumerate() {
-            // The first page is looked up by itself, so that flash can begin; then the rest together.
-            if index <= 1 || self.starts_region(piece.page) {
-                found = self.look_up(found, piece.page);
-            }
-            let fetched = match self.read_ahead.take(piece.page) {
-                Some(there) => there.max(found),
-                None if self.recent.has(piece.page, found) => found,
-                None => {
-                    let there = self.fetch(found, piece.page, piece.sectors);
-                    let failure = self.nand.take_failure();
-                    if !failure.is_success() {
-                        self.status = failure;
-                    }
-                    there
-                }
-            };
-            done = done.max(self.link.send(self.now, fetched, piece.sectors, index == 0));
+        let mut pieces = self.pieces(request);
+        let Some(first) = pieces.next() else { return ready };
+        let found = self.look_up(ready, first.page);
+        let done = self.read_piece(found, first, true);
+        if first.sectors == request.sectors && !follows {
+            return done;
         }
+        let (found, done) = self.read_rest(pieces, found, done);
         if follows {
             let last = Lpn(((request.end().get() - 1) / u64::from(self.page_sectors)) as u32);
             let fetched = self.fetch_ahead(found, last);
@@ -48,11 +35,45 @@ impl FlashDrive {
         done
     }
 
+    /// Reads what falls on the pages after the first; when the last page was found, and when all is with the host.
+    ///
+    /// The first page is looked up by itself, so that flash can begin; then the rest together.
+    #[inline(never)]
+    fn read_rest(&mut self, pieces: impl Iterator<Item = PagePart>, found: Nanos, done: Nanos) -> (Nanos, Nanos) {
+        let (mut found, mut done) = (found, done);
+        for (index, piece) in pieces.enumerate() {
+            if index == 0 || self.starts_region(piece.page) {
+                found = self.look_up(found, piece.page);
+            }
+            done = done.max(self.read_piece(found, piece, false));
+        }
+        (found, done)
+    }
+
+    /// Reads what falls on one page, which was found by then; when it is with the host.
+    #[inline(always)]
+    fn read_piece(&mut self, found: Nanos, piece: PagePart, is_first: bool) -> Nanos {
+        let fetched = match self.read_ahead.take(piece.page) {
+            Some(there) => there.max(found),
+            None if self.recent.has(piece.page, found) => found,
+            None => {
+                let there = self.fetch(found, piece.page, piece.sectors);
+                let failure = self.nand.take_failure();
+                if !failure.is_success() {
+                    self.status = failure;
+                }
+                there
+            }
+        };
+        self.link.send(self.now, fetched, piece.sectors, is_first)
+    }
+
     /// Reads sectors of a page, if it was ever written; when they are with the controller.
     #[inline(always)]
     pub(super) fn fetch(&mut self, ready: Nanos, page: Lpn, sectors: u32) -> Nanos {
-        let sectors = self.mapping.stored(page, sectors);
-        let Some(place) = self.mapping.place_of(page) else { return ready };
+        let mapping = &*self.mapping;
+        let sectors = mapping.stored(page, sectors);
+        let Some(place) = mapping.place_of(page) else { return ready };
         let there = match self.spec.reads_first {
             true => self.nand.read_first(self.now, ready, place, sectors),
             false => self.nand.read(self.now, ready, place, sectors),

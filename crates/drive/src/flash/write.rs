@@ -55,14 +55,14 @@ impl FlashDrive {
         let asked = ready;
         let ready = self.claim_map(asked, request);
         let continues = std::mem::replace(&mut self.written_to, request.end()) == request.lba;
-        let handled = ready + self.paced(self.handling(request, continues));
+        let pages = self.pages(request);
+        let handled = ready + self.paced(self.handling(pages, continues));
         let is_parked = ready > asked && self.park(core, ready, handled);
         if !is_parked {
             self.firmware.hold(core, handled + self.paced(self.retiring(Op::Write)));
         }
         self.is_noted = false;
         let mut done = handled;
-        let pages = self.pages(request);
         if let Some(pacing) = &mut self.pacing {
             done = done.max(pacing.take(handled, pages));
         }
@@ -88,9 +88,8 @@ impl FlashDrive {
         if request.durable { self.harden(done) } else { done }
     }
 
-    /// What the firmware takes for a write beside what every command takes.
-    pub(super) fn handling(&self, request: Request, continues: bool) -> Nanos {
-        let pages = self.pages(request);
+    /// What the firmware takes for a write of so many pages beside what every command takes.
+    pub(super) fn handling(&self, pages: u64, continues: bool) -> Nanos {
         // As for reads, the first page is a change to the map by itself, the rest is another. What goes on
         // where the last write ended is part of its change.
         let changes = if continues { 0 } else { pages.min(2) };

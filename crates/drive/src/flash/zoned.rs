@@ -102,7 +102,7 @@ impl FlashDrive {
     }
 
     fn write_zone(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {
-        let handled = ready + self.paced(self.handling(request, true));
+        let handled = ready + self.paced(self.handling(self.pages(request), true));
         self.firmware.hold(core, handled + self.paced(self.retiring(Op::Write)));
         let (zone, mut page) = self.zone_page(request.lba);
         let mut done = handled;

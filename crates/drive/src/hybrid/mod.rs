@@ -237,9 +237,9 @@ impl Drive for HybridDrive {
 
     #[inline(never)]
     fn complete(&mut self, until: Nanos) -> Option<Completion> {
-        let (completion, next) = self.queue.complete(until)?;
+        let completion = self.queue.complete(until)?;
         self.now = self.now.max(completion.at);
-        if let Some((tag, request)) = next {
+        if let Some((tag, request)) = self.queue.admit() {
             self.take(self.now, tag, request);
         }
         Some(completion)
