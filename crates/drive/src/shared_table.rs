@@ -1,6 +1,6 @@
 //! Large tables that clones have in common, but for the lines that one of them has changed.
 
-use std::ops::{Index, Range};
+use std::ops::Range;
 use std::sync::Arc;
 
 use prefetch_index::prefetch_index;
@@ -9,14 +9,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::table::Table;
 
 /// A table of numbers. Once [lent](Self::lend), its clones take memory for no more than what they change.
+///
+/// A number behind the end of `own` is where `shared` has it: one's own are found without asking which of both it is.
 #[derive(Debug)]
 pub struct SharedTable {
-    held: Held,
+    /// Nothing is in it while there are others who share.
+    own: Table<u32>,
+    shared: Option<Shared>,
 }
 
 #[derive(Clone, Debug)]
-enum Held {
-    Own(Table<u32>),
+enum Shared {
     Lent(Arc<Table<u32>>),
     Overlay(Box<Overlay>),
 }
@@ -48,7 +51,11 @@ const CHANGED_MAX: usize = 4;
 impl SharedTable {
     /// A table of one's own.
     pub fn new(own: Table<u32>) -> Self {
-        Self { held: Held::Own(own) }
+        Self { own, shared: None }
+    }
+
+    fn of(shared: Shared) -> Self {
+        Self { own: Table::new(0), shared: Some(shared) }
     }
 
     /// How many numbers it has.
@@ -60,54 +67,51 @@ impl SharedTable {
     /// The table itself, or that in place of some lines of which others stand.
     #[inline(always)]
     fn base(&self) -> &Table<u32> {
-        match &self.held {
-            Held::Own(own) => own,
-            Held::Lent(lent) => lent,
-            Held::Overlay(overlay) => &overlay.base,
+        match &self.shared {
+            None => &self.own,
+            Some(Shared::Lent(lent)) => lent,
+            Some(Shared::Overlay(overlay)) => &overlay.base,
         }
     }
 
     /// From now on, clones have it in common.
     pub fn lend(&mut self) {
-        if !matches!(self.held, Held::Lent(_)) {
+        if !matches!(self.shared, Some(Shared::Lent(_))) {
             let own = std::mem::replace(self.own(), Table::new(0));
-            self.held = Held::Lent(Arc::new(own));
+            self.shared = Some(Shared::Lent(Arc::new(own)));
         }
     }
 
     /// All of it in one piece; none where it stands in lines in place of another's.
     #[inline(always)]
     pub fn flat(&self) -> Option<&[u32]> {
-        if let Held::Overlay(_) = self.held { None } else { Some(self.base()) }
+        if let Some(Shared::Overlay(_)) = self.shared { None } else { Some(self.base()) }
     }
 
     /// The table itself, if it is one's own already.
     #[inline(always)]
     pub fn own_already(&mut self) -> Option<&mut [u32]> {
-        match &mut self.held {
-            Held::Own(own) => Some(own),
-            _ => None,
-        }
+        if self.shared.is_none() { Some(&mut self.own) } else { None }
     }
 
     /// Makes all of them zero and gives their memory back.
     pub fn clear(&mut self) {
-        self.held = Held::Own(self.base().like());
+        *self = Self::new(self.base().like());
     }
 
     /// Whether it is a table of its own, or can be at once.
     pub fn is_own(&mut self) -> bool {
         self.take_back();
-        matches!(self.held, Held::Own(_))
+        self.shared.is_none()
     }
 
     /// Lets go of what others have too, unless it is in `next`, of which this will be a clone. What it holds is of no use any more.
     pub fn let_go(&mut self, next: Option<&Self>) {
-        let next = next.and_then(|next| if let Held::Lent(lent) = &next.held { Some(lent) } else { None });
-        if let (Held::Overlay(overlay), Some(next)) = (&mut self.held, next) {
+        let next = next.and_then(|next| if let Some(Shared::Lent(lent)) = &next.shared { Some(lent) } else { None });
+        if let (Some(Shared::Overlay(overlay)), Some(next)) = (&mut self.shared, next) {
             overlay.begin(next);
         } else if !self.is_own() {
-            self.held = Held::Own(Table::new(0));
+            *self = Self::new(Table::new(0));
         }
     }
 
@@ -116,43 +120,63 @@ impl SharedTable {
         if !self.is_own() {
             let mut own = Table::new(0);
             self.copy_into(&mut own);
-            self.held = Held::Own(own);
+            *self = Self::new(own);
         }
-        let Held::Own(own) = &mut self.held else { unreachable!("it has just become one's own") };
-        own
+        &mut self.own
     }
 
     /// Copies it into a table of its own, which is the whole of `copy` then.
     pub fn copy_into(&self, copy: &mut Table<u32>) {
-        match &self.held {
-            Held::Overlay(overlay) => overlay.copy_into(copy),
+        match &self.shared {
+            Some(Shared::Overlay(overlay)) => overlay.copy_into(copy),
             _ => copy.clone_from(self.base()),
+        }
+    }
+
+    /// A number that is not in the table of one's own.
+    #[inline(never)]
+    fn get_shared(&self, index: usize) -> u32 {
+        match &self.shared {
+            None => self.own[index],
+            Some(Shared::Lent(lent)) => lent[index],
+            Some(Shared::Overlay(overlay)) => overlay.get(index),
         }
     }
 
     /// Changes what others have or had too. What was changed so often that this takes as much memory becomes a table of its own.
     #[inline(never)]
     fn set_shared(&mut self, index: usize, number: u32) {
-        if let Held::Overlay(overlay) = &mut self.held
+        if let Some(Shared::Overlay(overlay)) = &mut self.shared
             && !overlay.is_full()
         {
             return overlay.set(index, number);
         }
         self.take_back();
-        if let Held::Lent(lent) = &self.held {
-            self.held = Held::Overlay(Box::new(Overlay::over(lent)));
-        } else {
-            self.own();
+        match &self.shared {
+            Some(Shared::Lent(lent)) => {
+                let mut overlay = Box::new(Overlay::over(lent));
+                overlay.set(index, number);
+                self.shared = Some(Shared::Overlay(overlay));
+            }
+            _ => self.own()[index] = number,
         }
-        self.set(index, number);
+    }
+
+    #[inline(never)]
+    fn call_shared(&self, index: usize) {
+        match &self.shared {
+            None => {}
+            Some(Shared::Lent(lent)) => lent.call(index),
+            Some(Shared::Overlay(overlay)) => overlay.call(index),
+        }
     }
 
     /// Makes what nobody else has any more one's own.
     fn take_back(&mut self) {
-        if let Held::Lent(lent) = &mut self.held
+        if let Some(Shared::Lent(lent)) = &mut self.shared
             && let Some(own) = Arc::get_mut(lent)
         {
-            self.held = Held::Own(std::mem::replace(own, Table::new(0)));
+            *self = Self::new(std::mem::replace(own, Table::new(0)));
         }
     }
 }
@@ -188,17 +212,16 @@ impl Overlay {
         self.changed.len() * LINE == self.lines.len()
     }
 
-    #[inline(never)]
     fn call(&self, index: usize) {
         self.places.call(index / LINE);
         self.base.call(index);
     }
 
-    #[inline(never)]
-    fn get(&self, index: usize) -> &u32 {
+    #[inline]
+    fn get(&self, index: usize) -> u32 {
         match self.places[index / LINE] {
-            0 => &self.base[index],
-            place => &self.lines[(place as usize - 1) * LINE + index % LINE],
+            0 => self.base[index],
+            place => self.lines[(place as usize - 1) * LINE + index % LINE],
         }
     }
 
@@ -256,65 +279,51 @@ impl Numbers for [u32] {
 impl Numbers for SharedTable {
     #[inline(always)]
     fn get(&self, index: usize) -> u32 {
-        self[index]
+        self.own.number(index).unwrap_or_else(|| self.get_shared(index))
     }
 
     #[inline(always)]
     fn set(&mut self, index: usize, number: u32) {
-        match &mut self.held {
-            Held::Own(own) => own[index] = number,
-            _ => self.set_shared(index, number),
+        if !self.own.put(index, number) {
+            self.set_shared(index, number);
         }
     }
 
     #[inline(always)]
     fn call(&self, index: usize) {
-        match &self.held {
-            Held::Own(own) => own.call(index),
-            Held::Lent(lent) => lent.call(index),
-            Held::Overlay(overlay) => overlay.call(index),
-        }
-    }
-}
-
-impl Index<usize> for SharedTable {
-    type Output = u32;
-
-    #[inline(always)]
-    fn index(&self, index: usize) -> &u32 {
-        match &self.held {
-            Held::Own(own) => &own[index],
-            Held::Lent(lent) => &lent[index],
-            Held::Overlay(overlay) => overlay.get(index),
+        if self.shared.is_none() {
+            self.own.call(index);
+        } else {
+            self.call_shared(index);
         }
     }
 }
 
 impl Clone for SharedTable {
     fn clone(&self) -> Self {
-        Self { held: self.held.clone() }
+        self.shared.clone().map_or_else(|| Self::new(self.own.clone()), Self::of)
     }
 
     /// Copies into the memory already had.
     fn clone_from(&mut self, other: &Self) {
-        match (&mut self.held, &other.held) {
-            (Held::Own(mine), Held::Own(other)) => mine.clone_from(other),
-            (Held::Overlay(mine), Held::Lent(other)) => mine.begin(other),
-            (mine, other) => *mine = other.clone(),
+        match (&mut self.shared, &other.shared) {
+            (None, None) => self.own.clone_from(&other.own),
+            (Some(Shared::Overlay(mine)), Some(Shared::Lent(other))) => mine.begin(other),
+            _ => *self = other.clone(),
         }
     }
 }
 
 impl PartialEq for SharedTable {
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && (0..self.len()).all(|index| self[index] == other[index])
+        self.len() == other.len() && (0..self.len()).all(|index| self.get(index) == other.get(index))
     }
 }
 
 impl Serialize for SharedTable {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.held {
-            Held::Overlay(_) => {
+        match self.shared {
+            Some(Shared::Overlay(_)) => {
                 let mut whole = Table::new(0);
                 self.copy_into(&mut whole);
                 whole.serialize(serializer)
@@ -344,15 +353,15 @@ mod tests {
     }
 
     fn numbers(table: &SharedTable) -> Vec<u32> {
-        (0..table.len()).map(|index| table[index]).collect()
+        (0..table.len()).map(|index| table.get(index)).collect()
     }
 
     /// Lines for which a table has memory of its own.
     fn lines(table: &SharedTable) -> usize {
-        match &table.held {
-            Held::Own(own) => own.len().div_ceil(LINE),
-            Held::Lent(_) => 0,
-            Held::Overlay(overlay) => overlay.changed.len(),
+        match &table.shared {
+            None => table.own.len().div_ceil(LINE),
+            Some(Shared::Lent(_)) => 0,
+            Some(Shared::Overlay(overlay)) => overlay.changed.len(),
         }
     }
 
@@ -365,11 +374,15 @@ mod tests {
         assert_eq!((lines(&clone), numbers(&clone)), (0, all.clone()), "what is only read is the original's");
         for (index, changed) in [(5 * LINE, 1), (5 * LINE + 7, 1), (100 * LINE + 2, 2), (0, 3)] {
             clone.set(index, 7);
-            assert_eq!((lines(&clone), clone[index]), (changed, 7));
+            assert_eq!((lines(&clone), clone.get(index)), (changed, 7));
         }
         assert_eq!(numbers(&original), all, "the original does not see it");
         original.set(1, 9);
-        assert_eq!((lines(&original), clone[1], original[1]), (1, 2, 9), "nor the clone what the original changes");
+        assert_eq!(
+            (lines(&original), clone.get(1), original.get(1)),
+            (1, 2, 9),
+            "nor the clone what the original changes"
+        );
     }
 
     #[test]
@@ -379,7 +392,7 @@ mod tests {
         original.lend();
         drop(original.clone());
         original.set(3, 8);
-        assert_eq!((original.flat().unwrap().as_ptr(), original[3], original[4]), (memory, 8, 5));
+        assert_eq!((original.flat().unwrap().as_ptr(), original.get(3), original.get(4)), (memory, 8, 5));
     }
 
     /// Whatever is changed, lent, cloned and let go: as plain vectors that are copied as a whole.

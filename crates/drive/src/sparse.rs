@@ -14,6 +14,10 @@ pub const PIECE: usize = 4096;
 
 /// A number of fixed width. What is done for whole pieces is compiled here, with this crate.
 pub trait Number: Copy + Default + FromBytes + IntoBytes + Immutable {
+    /// The one of this index in memory; none behind its end. This takes fewer steps than a slice of numbers of one's own making.
+    fn at(memory: &[u8], index: usize) -> Option<Self>;
+    /// Puts one there, if it is not behind the end; whether it is.
+    fn put(self, memory: &mut [u8], index: usize) -> bool;
     /// Whether any of a piece is not zero.
     fn is_used(piece: &[Self]) -> bool;
     /// The bytes of a piece, the lowest of each number first.
@@ -25,6 +29,17 @@ pub trait Number: Copy + Default + FromBytes + IntoBytes + Immutable {
 macro_rules! number {
     ($type:ty) => {
         impl Number for $type {
+            #[inline(always)]
+            fn at(memory: &[u8], index: usize) -> Option<Self> {
+                memory.as_chunks().0.get(index).map(|bytes| Self::from_ne_bytes(*bytes))
+            }
+
+            #[inline(always)]
+            fn put(self, memory: &mut [u8], index: usize) -> bool {
+                let place = memory.as_chunks_mut().0.get_mut(index);
+                place.map(|bytes| *bytes = self.to_ne_bytes()).is_some()
+            }
+
             fn is_used(piece: &[Self]) -> bool {
                 piece.iter().any(|number| *number != 0)
             }

@@ -17,7 +17,6 @@ use crate::sparse::{self, Number};
 /// where most of them are first; so the system is asked for large ones.
 pub struct Table<T> {
     memory: MmapMut,
-    length: usize,
     has_gaps: bool,
     numbers: PhantomData<T>,
 }
@@ -46,17 +45,29 @@ impl<T: Number> Table<T> {
 
     fn make(length: usize, has_gaps: bool) -> Option<Self> {
         let bytes = length.checked_mul(size_of::<T>()).filter(|bytes| *bytes <= isize::MAX as usize)?;
-        let memory = MmapMut::map_anon(bytes.max(1)).ok()?;
+        let memory = MmapMut::map_anon(bytes).ok()?;
         if bytes >= LARGE_PAGE {
             // A system that has none is slower, and nothing else.
             let _ = memory.advise(if has_gaps { Advice::NoHugePage } else { Advice::HugePage });
         }
-        Some(Self { memory, length, has_gaps, numbers: PhantomData })
+        Some(Self { memory, has_gaps, numbers: PhantomData })
     }
 
     /// Another of its length, all zero.
     pub fn like(&self) -> Self {
-        if self.has_gaps { Self::with_gaps(self.length) } else { Self::new(self.length) }
+        if self.has_gaps { Self::with_gaps(self.len()) } else { Self::new(self.len()) }
+    }
+
+    /// One of them, if there are so many.
+    #[inline(always)]
+    pub fn number(&self, index: usize) -> Option<T> {
+        T::at(&self.memory, index)
+    }
+
+    /// Puts one there, if there are so many; whether there are.
+    #[inline(always)]
+    pub fn put(&mut self, index: usize, number: T) -> bool {
+        number.put(&mut self.memory, index)
     }
 
     /// Has one at hand soon.
@@ -79,14 +90,14 @@ impl<T: Number> Deref for Table<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        <[T]>::ref_from_bytes(&self.memory[..self.length * size_of::<T>()]).expect(WHOLE)
+        <[T]>::ref_from_bytes(&self.memory).expect(WHOLE)
     }
 }
 
 impl<T: Number> DerefMut for Table<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        <[T]>::mut_from_bytes(&mut self.memory[..self.length * size_of::<T>()]).expect(WHOLE)
+        <[T]>::mut_from_bytes(&mut self.memory).expect(WHOLE)
     }
 }
 
@@ -100,7 +111,7 @@ impl<T: Number> Clone for Table<T> {
 
     /// Copies into the memory already had.
     fn clone_from(&mut self, other: &Self) {
-        if self.length == other.length {
+        if self.len() == other.len() {
             sparse::copy(self, other);
         } else {
             *self = other.clone();
@@ -128,7 +139,7 @@ impl<'de, T: Number> Deserialize<'de> for Table<T> {
 
 impl<T> fmt::Debug for Table<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a table of {} numbers", self.length)
+        write!(f, "a table of {} numbers", self.memory.len() / size_of::<T>())
     }
 }
 

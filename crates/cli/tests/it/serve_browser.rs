@@ -10,6 +10,10 @@ use testkit::browser::Browser;
 /// What is drawn of points and lines on the page.
 const MARKS: &str = "document.querySelectorAll('.scatterlayer path').length";
 
+/// How many results the charts of the steps are of.
+const SHOWN: &str =
+    "[...document.querySelectorAll('[data-step]')].reduce((sum, step) => sum + Number(step.dataset.kept), 0)";
+
 /// Two runs of a plan, in a place of their own.
 fn reviewed() -> Place {
     let place = Place::new();
@@ -172,7 +176,7 @@ fn a_run_is_followed_and_its_charts_grow_until_it_is_complete() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     assert!(served.get("/").body.contains("badge running"), "the list tells that it goes on");
-    // The review stands still while it is looked at, so that the browser keeps up with it however busy the machine is.
+    // The review stands still while it is looked at, until the page shows all that is kept, however busy the machine is.
     let process = review.0.id().to_string();
     let signal = |name: &str| drop(attempt("kill", &[name, &process]));
     signal("-STOP");
@@ -180,11 +184,25 @@ fn a_run_is_followed_and_its_charts_grow_until_it_is_complete() {
     browser.go(&served.url("/live/1"));
     assert_eq!(browser.ask("document.querySelector('#state').textContent"), "running");
 
-    let mut grown = vec![browser.ask(MARKS).as_u64().unwrap()];
-    let mut shares = Vec::new();
-    while browser.ask("document.querySelector('#state').textContent") == "running" {
+    let kept = || {
+        let told: serde_json::Value = serde_json::from_str(&served.get("/api/runs/1/live").body).unwrap();
+        let kept = told["steps"].as_array().unwrap().iter().map(|step| step["kept"].as_u64().unwrap()).sum::<u64>();
+        (told["goes_on"] == true, kept)
+    };
+    let (mut grown, mut shares, mut shown) = (vec![browser.ask(MARKS).as_u64().unwrap()], Vec::new(), 0);
+    loop {
+        signal("-CONT");
+        std::thread::sleep(std::time::Duration::from_millis(20));
         signal("-STOP");
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        let (goes_on, now) = kept();
+        if !goes_on {
+            break;
+        }
+        if now < shown + 30 {
+            continue;
+        }
+        shown = now;
+        browser.until(&format!("{SHOWN} === {now}"), "all that is kept");
         let marks = browser.ask(MARKS).as_u64().unwrap();
         if marks > *grown.last().unwrap() {
             grown.push(marks);
@@ -192,10 +210,8 @@ fn a_run_is_followed_and_its_charts_grow_until_it_is_complete() {
         let share = browser.ask("document.querySelector('progress').value").as_f64().unwrap();
         assert!(shares.last().is_none_or(|last| share >= *last), "progress went back: {shares:?}, {share}");
         shares.push(share);
-        signal("-CONT");
-        std::thread::sleep(std::time::Duration::from_millis(100));
     }
-    assert_eq!(browser.ask("document.querySelector('#state').textContent"), "complete");
+    browser.until("document.querySelector('#state').textContent === 'complete'", "the end");
     assert!(grown.len() >= 3, "charts grew more than once: {grown:?}");
     assert!(shares.iter().any(|share| *share > 0.0 && *share < 1.0), "{shares:?}");
     browser.until("document.querySelector('#report').textContent === 'Report'", "the end");

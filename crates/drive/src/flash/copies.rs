@@ -5,7 +5,7 @@ use prefetch_index::prefetch_index;
 
 use super::mapping::Mapping;
 use crate::shared::Lend;
-use crate::shared_table::SharedTable;
+use crate::shared_table::{Numbers, SharedTable};
 use crate::table::Table;
 
 /// The blocks that a map may have written to since it was the same as another.
@@ -161,7 +161,7 @@ impl Mapping {
     /// of the others need not be copied first.
     pub(super) fn without_places(&self, pages: u32) -> Self {
         let mut slots = Table::new(self.slots.len());
-        (pages as usize..slots.len()).for_each(|page| slots[page] = self.slots[page]);
+        (pages as usize..slots.len()).for_each(|page| slots[page] = self.slots.get(page));
         self.with_slots(SharedTable::new(slots))
     }
 
@@ -172,7 +172,7 @@ impl Mapping {
             return;
         }
         let slots = self.slots.own();
-        (pages as usize..slots.len()).for_each(|page| slots[page] = other.slots[page]);
+        (pages as usize..slots.len()).for_each(|page| slots[page] = other.slots.get(page));
         other.owners.copy_into(self.owners.own());
         self.valid.clone_from(&other.valid);
         self.tabled = other.tabled.clone();
@@ -264,6 +264,7 @@ mod tests {
     use super::super::{FlashDrive, Mapping};
     use crate::Drive;
     use crate::preset::{Preset, Spec};
+    use crate::shared_table::Numbers;
 
     fn filled(kind: &str) -> FlashDrive {
         let size = "capacity.user=96MiB&channels=2&dies_per_channel=2&pages_per_block=96&capacity.spare=40%";
@@ -296,7 +297,7 @@ mod tests {
     /// The owners of valid slots; what stands at others is of no use.
     fn owners(mapping: &Mapping) -> Vec<u32> {
         let is_valid = |slot: &usize| mapping.valid[slot >> 6] >> (slot & 63) & 1 == 1;
-        (0..mapping.owners.len()).filter(is_valid).map(|slot| mapping.owners[slot]).collect()
+        (0..mapping.owners.len()).filter(is_valid).map(|slot| mapping.owners.get(slot)).collect()
     }
 
     #[test]

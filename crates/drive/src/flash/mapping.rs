@@ -352,7 +352,7 @@ impl Mapping {
 
     #[inline]
     fn call_tabled(&self, page: Lpn) {
-        let inverted = self.slots[page.0 as usize];
+        let inverted = self.slots.get(page.0 as usize);
         if inverted > TRIMMED {
             let slot = !inverted;
             self.valid.call((slot >> 6) as usize);
@@ -368,7 +368,7 @@ impl Mapping {
         if !self.is_tabled(page) {
             return self.extents.slot_of(page);
         }
-        let inverted = self.slots[page.0 as usize];
+        let inverted = self.slots.get(page.0 as usize);
         if inverted > TRIMMED { Some(!inverted) } else { self.extent_slot(page, inverted) }
     }
 

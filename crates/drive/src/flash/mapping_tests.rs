@@ -38,7 +38,7 @@ impl Mapping {
 
     /// The page that was last written to a slot.
     fn owner_of(&self, slot: u32) -> Lpn {
-        let mut owner = Lpn(self.owners[slot as usize]);
+        let mut owner = Lpn(self.owners.get(slot as usize));
         let block = slot >> self.page_bits;
         let mut extents = self.extents.clone();
         extents.take(block, self.unit_of_block(block), self.page_bits, |of, page| {

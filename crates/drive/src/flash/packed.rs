@@ -169,7 +169,7 @@ impl Mapping {
                 continue;
             }
             next = (next & !63) + rest.trailing_zeros();
-            let page = Lpn(self.owners[(base | next) as usize]);
+            let page = Lpn(self.owners.get((base | next) as usize));
             self.valid[word] &= !(1 << (next & 63));
             let (sense, each) = (self.sense_of(base | next).1, self.size_of(page));
             moved.reads += u32::from(sense != sensed);

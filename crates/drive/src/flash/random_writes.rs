@@ -248,7 +248,7 @@ impl SlotDraws {
             let slot = self.next(mapping, map_pages);
             let is_valid = mapping.valid[(slot >> 6) as usize] >> (slot & 63) & 1 == 1;
             let is_of_map =
-                || (map_pages.first as usize) < mapping.slots.len() && map_pages.has(mapping.owners[slot as usize]);
+                || (map_pages.first as usize) < mapping.slots.len() && map_pages.has(mapping.owners.get(slot as usize));
             if is_valid && !is_of_map() {
                 return slot;
             }
@@ -296,13 +296,17 @@ impl Mapping {
         self.tabled = 0..self.slots.len() as u32;
         self.find_places(pages);
         let Self { valid, owners, slots, .. } = self;
-        let owners = owners.own();
-        let mut names = Names::new(&mut slots.own()[..pages as usize], seed);
+        let (owners, slots) = (owners.own(), &mut slots.own()[..pages as usize]);
+        let mut names = Names::new(slots, seed);
+        let mut places = Places::new(slots);
         for slot in valid_slots(valid) {
-            if owners[slot as usize] == UNNAMED {
-                owners[slot as usize] = names.give(slot);
+            let owner = &mut owners[slot as usize];
+            if *owner == UNNAMED {
+                *owner = names.give();
+                places.put(*owner, slot);
             }
         }
+        places.finish();
         self.digest = digest::written(self.digest ^ seed.get(), 0, Lpn(pages));
     }
 
@@ -311,7 +315,7 @@ impl Mapping {
         let Self { valid, owners, slots, .. } = self;
         let mut places = Places::new(&mut slots.own()[..pages as usize]);
         for slot in valid_slots(valid) {
-            let page = owners[slot as usize];
+            let page = owners.get(slot as usize);
             if page < pages {
                 places.put(page, slot);
             }
@@ -322,7 +326,7 @@ impl Mapping {
     /// Gives back the memory for where the first `pages` are.
     fn shed_places(&mut self, pages: u32) {
         self.changes.lose();
-        let kept: Vec<u32> = (pages as usize..self.slots.len()).map(|page| self.slots[page]).collect();
+        let kept: Vec<u32> = (pages as usize..self.slots.len()).map(|page| self.slots.get(page)).collect();
         self.slots.clear();
         self.slots.own()[pages as usize..].copy_from_slice(&kept);
     }
@@ -334,7 +338,11 @@ impl Mapping {
         (host.next - filled..host.next)
             .map(|page| host.block << self.page_bits | page)
             .filter(|slot| self.valid[(slot >> 6) as usize] >> (slot & 63) & 1 == 1)
-            .map(|slot| BufferedPage { page: Lpn(self.owners[slot as usize]), sectors: SectorMask::MAX, is_kept: true })
+            .map(|slot| BufferedPage {
+                page: Lpn(self.owners.get(slot as usize)),
+                sectors: SectorMask::MAX,
+                is_kept: true,
+            })
             .collect()
     }
 }
@@ -385,30 +393,33 @@ fn valid_slots(words: &[u64]) -> impl Iterator<Item = u32> {
 }
 
 /// Pages that have no slot yet, by chance.
-struct Names<'m> {
-    slots: &'m mut [u32],
+struct Names {
+    /// A bit a page: these are few enough to stay at hand, which pages' slots are not.
+    free: Vec<u64>,
     order: Shuffle,
     ahead: Ahead<u32>,
 }
 
-impl<'m> Names<'m> {
-    fn new(slots: &'m mut [u32], seed: Seed) -> Self {
+impl Names {
+    /// Of pages that have these slots, or none.
+    fn new(slots: &[u32], seed: Seed) -> Self {
         let order = Shuffle::new(slots.len() as u32, seed);
-        let mut names = Self { slots, order, ahead: Ahead::of(0) };
+        let is_free = |slots: &[u32]| slots.iter().rev().fold(0, |word, slot| word << 1 | u64::from(*slot == UNMAPPED));
+        let mut names = Self { free: slots.chunks(64).map(is_free).collect(), order, ahead: Ahead::of(0) };
         for _ in 0..AHEAD {
             names.next();
         }
         names
     }
 
-    /// Has one of them lie in this slot; which.
+    /// Gives one of them away; which.
     #[inline]
-    fn give(&mut self, slot: u32) -> u32 {
+    fn give(&mut self) -> u32 {
         loop {
             let page = self.next();
-            let place = &mut self.slots[page as usize];
-            if *place == UNMAPPED {
-                *place = !slot;
+            let word = &mut self.free[(page >> 6) as usize];
+            if *word >> (page & 63) & 1 == 1 {
+                *word &= !(1 << (page & 63));
                 return page;
             }
         }
@@ -418,7 +429,7 @@ impl<'m> Names<'m> {
     #[inline]
     fn next(&mut self) -> u32 {
         let drawn = self.order.draw();
-        prefetch_index(&*self.slots, drawn as usize);
+        prefetch_index(&self.free, (drawn >> 6) as usize);
         self.ahead.pass(drawn)
     }
 }
@@ -449,7 +460,7 @@ mod tests {
                 assert!(slots.len() >= drive.map_base as usize);
                 for &slot in &slots {
                     assert_eq!(
-                        mapping.slot_of(Lpn(mapping.owners[slot as usize])),
+                        mapping.slot_of(Lpn(mapping.owners.get(slot as usize))),
                         Some(slot),
                         "{kind} after {writes}"
                     );
