@@ -156,7 +156,7 @@ pub(crate) fn construct(drive: &mut Device, workload: &Workload, seed: Seed) -> 
 pub(crate) fn write(drive: &mut Device, workload: &Workload, seed: Seed) -> Result<(), VirtualError> {
     let bytes = workload.stop.bytes.unwrap_or(Bytes::ZERO);
     let first = match workload.pattern {
-        Pattern::RandWrite => Bytes::new(bytes.get() / TIMED * (TIMED - 1)).round_down(workload.block),
+        Pattern::RandWrite => (bytes - timed(bytes)).round_down(workload.block),
         _ => bytes,
     };
     let of = |bytes| Workload { stop: Stop::after_bytes(bytes), ..workload.clone() };
@@ -169,8 +169,13 @@ pub(crate) fn write(drive: &mut Device, workload: &Workload, seed: Seed) -> Resu
     Ok(())
 }
 
-/// One in so many random writes, the last of them, is simulated in time.
-pub(crate) const TIMED: u64 = 20;
+/// How much of what is written at random, the last of it, is simulated in time: one part in twenty, and no more than fills any
+/// buffer and gives all parts their work many times over.
+pub(crate) fn timed(bytes: Bytes) -> Bytes {
+    const TIMED: u64 = 20;
+    const TIMED_MOST: Bytes = Bytes::from_gib(4);
+    Bytes::new(bytes.get() - bytes.get() / TIMED * (TIMED - 1)).min(TIMED_MOST)
+}
 
 /// Leaves a drive alone for so long, with nothing left to be written.
 pub(crate) fn rest(drive: &mut Device, time: Nanos) {

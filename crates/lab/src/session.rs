@@ -24,7 +24,7 @@ use workload::Workload;
 
 use self::backlog::{Ahead, Apart, Backlog};
 use self::portion::Portion;
-use crate::conditioning::{STATES, TIMED, between_states};
+use crate::conditioning::{STATES, between_states, timed};
 use crate::cost::Place;
 use crate::fit::{Checked, fits};
 use crate::plan::{Cell, Construction, Measure, Passes, Phase, Plan, Step, Work};
@@ -403,7 +403,7 @@ fn states_weight(place: &Place, before: &[Work]) -> Nanos {
         None => written,
     });
     let amount = between_states(place.capacity, spare);
-    if written < amount { Nanos::ZERO } else { place.redrawing(amount, TIMED).times(u64::from(STATES) - 1) }
+    if written < amount { Nanos::ZERO } else { place.redrawing(amount, timed(amount)).times(u64::from(STATES) - 1) }
 }
 
 /// The sweep of a step that is measured on clones.

@@ -10,6 +10,7 @@ use super::geometry::{Geometry, Unit};
 use super::mapping::{EveryPage, Followed, Mapping, PageSource};
 use super::operation::{FlashOp, Moved};
 use super::pacing::PacingSpec;
+use crate::divisor::Divisor;
 use crate::shared_table::Numbers;
 
 /// Which block is emptied next.
@@ -284,13 +285,13 @@ impl Mapping {
     /// is what most of a simulation's time goes to.
     #[inline(always)]
     fn copy_valid<F: Followed>(&mut self, unit: Unit, victim: Victim, count: u32, followed: F) -> Copied {
-        let Geometry { pages_per_block: pages, program_pages: together, sense_pages, .. } = self.geometry;
+        let Geometry { pages_per_block: pages, program_pages: together, .. } = self.geometry;
         let base = victim.block << self.page_bits;
         self.tabled = 0..self.slots.len() as u32;
         let mut to = self.units[unit.0 as usize].collection;
         let (mut next, mut left, mut started, mut programs) = (victim.next, count, to.next, 0);
-        let sense_pages = if together == 1 { None } else { Some(sense_pages as usize) };
-        let mut sensing = Sensing { pages: sense_pages, at_hand: 0..0, sensed: victim.sensed, reads: 0 };
+        let sense_pages = if together == 1 { None } else { Some(self.sense_pages) };
+        let mut sensing = Sensing { pages: sense_pages, sensed: victim.sensed, reads: 0 };
         let programmed = |from: u32, to: u32| if together > 1 { to / together - from / together } else { 0 };
         while left > 0 && next < pages {
             let word = ((base | next) >> 6) as usize;
@@ -331,9 +332,8 @@ impl Mapping {
 /// Which slots array reads bring.
 struct Sensing {
     /// How many each brings; none where it is a page's alone.
-    pages: Option<usize>,
-    /// What the one at hand has brought: division is slow.
-    at_hand: Range<usize>,
+    pages: Option<Divisor>,
+    /// The last one.
     sensed: u32,
     reads: u32,
 }
@@ -342,11 +342,10 @@ impl Sensing {
     /// Has the page in this slot be read.
     #[inline(always)]
     fn read(&mut self, slot: usize) {
-        if let Some(pages) = self.pages.filter(|_| !self.at_hand.contains(&slot)) {
-            let sense = slot / pages;
-            self.reads += u32::from(sense as u32 != self.sensed);
-            self.sensed = sense as u32;
-            self.at_hand = sense * pages..(sense + 1) * pages;
+        if let Some(pages) = self.pages {
+            let sense = pages.divide_word(slot as u32);
+            self.reads += u32::from(sense != self.sensed);
+            self.sensed = sense;
         }
     }
 }

@@ -23,6 +23,7 @@ use super::power_cut::BufferedPage;
 use super::shuffle::Shuffle;
 use super::{FlashDrive, FlashSpec, digest};
 use crate::shared_table::Numbers;
+use crate::table::Table;
 
 /// In the place of a slot's owner: a page that was written, and it will be said later which.
 const UNNAMED: u32 = u32::MAX;
@@ -294,33 +295,33 @@ impl Mapping {
         self.changes.lose();
         self.slots.own().zero(..pages as usize);
         self.tabled = 0..self.slots.len() as u32;
-        self.find_places(pages);
+        let unnamed = self.find_places(pages);
         let Self { valid, owners, slots, .. } = self;
-        let (owners, slots) = (owners.own(), &mut slots.own()[..pages as usize]);
-        let mut names = Names::new(slots, seed);
-        let mut places = Places::new(slots);
-        for slot in valid_slots(valid) {
-            let owner = &mut owners[slot as usize];
-            if *owner == UNNAMED {
-                *owner = names.give();
-                places.put(*owner, slot);
-            }
+        let (owners, slots) = (&mut owners.own()[..], &mut slots.own()[..pages as usize]);
+        match unnamed {
+            0 => {}
+            // A list of few is short, and every draw of it counts.
+            few if few < pages / 2 => name_few(valid, owners, slots, few, seed),
+            _ => name_many(valid, owners, slots, seed),
         }
-        places.finish();
         self.digest = digest::written(self.digest ^ seed.get(), 0, Lpn(pages));
     }
 
-    /// Notes where those of the first `pages` are that have a slot, and of which nothing is noted.
-    fn find_places(&mut self, pages: u32) {
+    /// Notes where those of the first `pages` are that have a slot, and of which nothing is noted; how many valid slots have no
+    /// name.
+    fn find_places(&mut self, pages: u32) -> u32 {
         let Self { valid, owners, slots, .. } = self;
-        let mut places = Places::new(&mut slots.own()[..pages as usize]);
+        let (owners, mut unnamed) = (&owners.own()[..], 0);
+        let mut places = Scattered::over(&mut slots.own()[..pages as usize]);
         for slot in valid_slots(valid) {
-            let page = owners.get(slot as usize);
+            let page = owners[slot as usize];
+            unnamed += u32::from(page == UNNAMED);
             if page < pages {
-                places.put(page, slot);
+                places.put(page, !slot);
             }
         }
         places.finish();
+        unnamed
     }
 
     /// Gives back the memory for where the first `pages` are.
@@ -347,30 +348,67 @@ impl Mapping {
     }
 }
 
-/// The slots of pages while they are written, in whatever order pages come: memory is asked for what the next pages need.
-struct Places<'m> {
-    slots: &'m mut [u32],
-    /// Pages with their slots that are still to be written; a number that is no page's where there is none.
+/// Gives the valid slots that have no name, which are so many, the pages that have no slot, in ascending order, by chance.
+fn name_few(valid: &[u64], owners: &mut [u32], slots: &mut [u32], count: u32, seed: Seed) {
+    let mut unnamed = Table::new(count as usize);
+    let without = valid_slots(valid).filter(|slot| owners[*slot as usize] == UNNAMED);
+    unnamed.iter_mut().zip(without).for_each(|(place, slot)| *place = slot);
+    let (mut order, mut ahead) = (Shuffle::new(count, seed), Ahead::of(0));
+    let mut draw = || {
+        let drawn = order.draw();
+        unnamed.call(drawn as usize);
+        unnamed[ahead.pass(drawn) as usize]
+    };
+    for _ in 0..AHEAD {
+        draw();
+    }
+    let mut names = Scattered::over(owners);
+    for (page, place) in (0..).zip(slots).filter(|(_, place)| **place == UNMAPPED) {
+        let slot = draw();
+        *place = !slot;
+        names.put(slot, page);
+    }
+    names.finish();
+}
+
+/// The same of many: of all pages by chance those that have no slot, without a list.
+fn name_many(valid: &[u64], owners: &mut [u32], slots: &mut [u32], seed: Seed) {
+    let mut names = Names::new(slots, seed);
+    let mut places = Scattered::over(slots);
+    for slot in valid_slots(valid) {
+        let owner = &mut owners[slot as usize];
+        if *owner == UNNAMED {
+            *owner = names.give();
+            places.put(*owner, !slot);
+        }
+    }
+    places.finish();
+}
+
+/// A table while it is written to, here and there: memory is asked for what is written next.
+struct Scattered<'m> {
+    table: &'m mut [u32],
+    /// Where what is still to be written; a number beyond the table's end where that is nothing.
     ahead: Ahead<(u32, u32)>,
 }
 
-impl<'m> Places<'m> {
-    fn new(slots: &'m mut [u32]) -> Self {
-        Self { slots, ahead: Ahead::of((u32::MAX, 0)) }
+impl<'m> Scattered<'m> {
+    fn over(table: &'m mut [u32]) -> Self {
+        Self { table, ahead: Ahead::of((u32::MAX, 0)) }
     }
 
-    /// Has a page lie in this slot.
+    /// Has a number be in this place.
     #[inline]
-    fn put(&mut self, page: u32, slot: u32) {
-        prefetch_index(&*self.slots, page as usize);
-        self.write(page, slot);
+    fn put(&mut self, index: u32, number: u32) {
+        prefetch_index(&*self.table, index as usize);
+        self.write(index, number);
     }
 
     #[inline]
-    fn write(&mut self, page: u32, slot: u32) {
-        let (page, slot) = self.ahead.pass((page, slot));
-        if let Some(place) = self.slots.get_mut(page as usize) {
-            *place = !slot;
+    fn write(&mut self, index: u32, number: u32) {
+        let (index, number) = self.ahead.pass((index, number));
+        if let Some(place) = self.table.get_mut(index as usize) {
+            *place = number;
         }
     }
 
@@ -395,7 +433,7 @@ fn valid_slots(words: &[u64]) -> impl Iterator<Item = u32> {
 /// Pages that have no slot yet, by chance.
 struct Names {
     /// A bit a page: these are few enough to stay at hand, which pages' slots are not.
-    free: Vec<u64>,
+    free: Table<u64>,
     order: Shuffle,
     ahead: Ahead<u32>,
 }
@@ -404,8 +442,11 @@ impl Names {
     /// Of pages that have these slots, or none.
     fn new(slots: &[u32], seed: Seed) -> Self {
         let order = Shuffle::new(slots.len() as u32, seed);
-        let is_free = |slots: &[u32]| slots.iter().rev().fold(0, |word, slot| word << 1 | u64::from(*slot == UNMAPPED));
-        let mut names = Self { free: slots.chunks(64).map(is_free).collect(), order, ahead: Ahead::of(0) };
+        let mut free = Table::new(slots.len().div_ceil(64));
+        for (word, slots) in free.iter_mut().zip(slots.chunks(64)) {
+            *word = slots.iter().rev().fold(0, |word, slot| word << 1 | u64::from(*slot == UNMAPPED));
+        }
+        let mut names = Self { free, order, ahead: Ahead::of(0) };
         for _ in 0..AHEAD {
             names.next();
         }
@@ -429,7 +470,7 @@ impl Names {
     #[inline]
     fn next(&mut self) -> u32 {
         let drawn = self.order.draw();
-        prefetch_index(&self.free, (drawn >> 6) as usize);
+        self.free.call((drawn >> 6) as usize);
         self.ahead.pass(drawn)
     }
 }

@@ -51,12 +51,12 @@ impl Place {
         Nanos::from_nanos(tenths / 10)
     }
 
-    /// About how long it takes to bring a drive from one state of random writing to the next by writing so much, of which one
-    /// part in `timed` is simulated.
-    pub fn redrawing(&self, amount: Bytes, timed: u64) -> Nanos {
+    /// About how long it takes to bring a drive from one state of random writing to the next by writing so much, of which
+    /// `timed` is simulated.
+    pub fn redrawing(&self, amount: Bytes, timed: Bytes) -> Nanos {
         let random = Workload { pattern: Pattern::RandWrite, stop: Stop::after_bytes(amount), ..Workload::default() };
         let direct = Construction { direct: random.clone(), rest: None };
-        let last = Workload { stop: Stop::after_bytes(Bytes::new(amount.get() / timed)), ..random };
+        let last = Workload { stop: Stop::after_bytes(timed), ..random };
         self.constructing(&direct) + self.simulating(&last) + self.copying()
     }
 
