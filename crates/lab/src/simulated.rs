@@ -347,7 +347,7 @@ impl Subject for Simulated {
 
     fn side_by_side(&self) -> usize {
         // A copy of a random state may come to take as much memory as the drive.
-        if self.room.is_short() && self.drive.memory() > Bytes::ZERO { 1 } else { self.processors() }
+        if self.room.is_short() && self.drive.memory() > self.room.clone_memory() { 1 } else { self.processors() }
     }
 
     fn copy(&mut self) -> Option<Box<dyn Subject + Send>> {
@@ -355,7 +355,8 @@ impl Subject for Simulated {
     }
 
     fn fork(&mut self, times: usize) -> Option<Box<dyn Subject + Send>> {
-        if self.side_by_side() == 1 {
+        // What was begun on copies before may be there beside what the drive becomes.
+        if self.side_by_side() == 1 || !self.room.has_room_for_two() {
             return None;
         }
         let mut copy = self.copied();

@@ -65,6 +65,11 @@ impl Room {
         self.clones_beside(BESIDE) < 1.0
     }
 
+    /// Whether a copy that is written to as a whole can be there beside the drive, and a measurement that writes.
+    pub fn has_room_for_two(&self) -> bool {
+        self.clones_beside(2.0) >= 1.0
+    }
+
     /// Whether there is not even room for two measurements that write, so that all is done one after the other.
     pub fn is_narrow(&self) -> bool {
         self.clones_beside(BESIDE_SHORT) < 2.0
