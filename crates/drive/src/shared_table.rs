@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use block::Bytes;
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -62,6 +63,11 @@ impl SharedTable {
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.base().len()
+    }
+
+    /// About what it takes in memory, if it is all of it one's own.
+    pub fn memory(&self) -> Bytes {
+        self.base().memory()
     }
 
     /// The table itself, or that in place of some lines of which others stand.

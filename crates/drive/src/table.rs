@@ -4,6 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
+use block::Bytes;
 use memmap2::{Advice, MmapMut};
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -23,6 +24,11 @@ pub struct Table<T> {
 
 /// What a large page of the system holds on most processors, in bytes: smaller tables have no use for one.
 const LARGE_PAGE: usize = 2 << 20;
+
+/// At so many pieces of a table is looked to tell how much of it is used.
+const LOOKS: u64 = 128;
+/// The golden section of all numbers of 64 bits.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl<T: Number> Table<T> {
     /// All of them zero.
@@ -75,6 +81,16 @@ impl<T: Number> Table<T> {
     pub fn call(&self, index: usize) {
         let numbers: &[T] = self;
         prefetch_index(numbers, index);
+    }
+
+    /// About what it takes in memory, by looking at pieces of it here and there.
+    pub fn memory(&self) -> Bytes {
+        let pieces = self.len().div_ceil(sparse::PIECE) as u128;
+        // Spread evenly, and in step with nothing that a table is used in.
+        let piece = |look: u64| ((u128::from(look.wrapping_mul(GOLDEN)) * pieces) >> 64) as usize * sparse::PIECE;
+        let is_used = |first: usize| T::is_used(&self[first..self.len().min(first + sparse::PIECE)]);
+        let used = (0..LOOKS).filter(|look| is_used(piece(*look))).count() as u64;
+        Bytes::new(self.memory.len() as u64 / LOOKS * used)
     }
 
     /// Makes some of them zero. Their memory is kept for what is written next; what was never written takes none.
@@ -148,6 +164,18 @@ mod tests {
     use serde_bytes::Bytes;
 
     use super::*;
+
+    #[test]
+    fn what_it_takes_in_memory_is_told_by_what_is_used_of_it() {
+        let length = 1_000 * sparse::PIECE;
+        for (every, share) in [(usize::MAX, 0.0), (10 * sparse::PIECE, 0.1), (1, 1.0)] {
+            let mut table = Table::<u32>::new(length);
+            (0..length).step_by(every).skip(usize::from(every > length)).for_each(|place| table[place] = 7);
+            let found = table.memory().get() as f64 / (4 * length) as f64;
+            assert!((found - share).abs() < 0.05, "{found} of it, {share} wanted");
+        }
+        assert_eq!(Table::<u32>::new(0).memory(), Bytes::ZERO);
+    }
 
     #[test]
     fn a_table_keeps_what_it_is_given_and_copies_are_equal() {

@@ -355,8 +355,7 @@ impl Subject for Simulated {
     }
 
     fn fork(&mut self, times: usize) -> Option<Box<dyn Subject + Send>> {
-        // What was begun on copies before may be there beside what the drive becomes.
-        if self.side_by_side() == 1 || !self.room.has_room_for_two() {
+        if self.processors() == 1 || !self.room.can_fork(self.drive.memory()) {
             return None;
         }
         let mut copy = self.copied();

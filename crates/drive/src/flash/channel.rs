@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 pub struct Channel {
     /// One for each die, then one for the reads that go first, where there are such.
     lanes: Vec<Lane>,
+    /// When the last span of each lane ends, where they are not just two: most are not in the way of what begins later, which is
+    /// seen here at once.
+    ends: Vec<Nanos>,
     /// For each die and each lane, the first span that can be in the way of the die's next booking, which
     /// will be no earlier than its last one: `die * lanes + lane`.
     cursors: Vec<usize>,
@@ -44,7 +47,7 @@ impl Channel {
     /// An idle channel of so many dies; `inserts` where what goes before the rest is reserved as well.
     pub fn new(dies: u32, inserts: bool) -> Self {
         let lanes = dies as usize + usize::from(inserts);
-        Self { lanes: vec![Lane::default(); lanes], cursors: vec![0; lanes * lanes] }
+        Self { lanes: vec![Lane::default(); lanes], ends: vec![Nanos::ZERO; lanes], cursors: vec![0; lanes * lanes] }
     }
 
     /// Reserves for `die` the earliest `length` that begins at `earliest` or later and after all that was
@@ -97,8 +100,9 @@ impl Channel {
     /// Reserves one span where there is not just one other lane; its end.
     #[inline(never)]
     fn append(&mut self, die: usize, earliest: Nanos, length: Nanos) -> Nanos {
-        let start = self.first_gap(die, self.lanes[die].end().max(earliest), length);
+        let start = self.first_gap(die, self.ends[die].max(earliest), length);
         self.lanes[die].append(start, start + length);
+        self.ends[die] = start + length;
         start + length
     }
 
@@ -111,6 +115,7 @@ impl Channel {
         }
         let start = self.find(now, die, earliest, length);
         self.lanes[reads].insert(start, start + length);
+        self.ends[reads] = self.ends[reads].max(start + length);
         start + length
     }
 
@@ -126,9 +131,12 @@ impl Channel {
         let mut start = earliest;
         loop {
             let tried = start;
-            for (_, lane) in self.lanes.iter_mut().enumerate().filter(|(lane, _)| *lane != die as usize) {
-                let mut cursor = lane.first_after(now, start);
-                start = lane.free_from(&mut cursor, start, length);
+            for (other, &end) in self.ends.iter().enumerate() {
+                if end > start && other != die as usize {
+                    let lane = &mut self.lanes[other];
+                    let mut cursor = lane.first_after(now, start);
+                    start = lane.free_from(&mut cursor, start, length);
+                }
             }
             if start == tried {
                 return start;
@@ -143,11 +151,12 @@ impl Channel {
         let cursors = &mut self.cursors[die * lanes..(die + 1) * lanes];
         let mut start = earliest;
         loop {
-            // A lane that moves the start may bring it into the way of one that was passed: so until all agree.
+            // A lane that moves the start may bring it into the way of one that was passed: so until all agree. The die's own
+            // has ended by then.
             let tried = start;
-            for (other, (lane, cursor)) in self.lanes.iter().zip(cursors.iter_mut()).enumerate() {
-                if other != die {
-                    start = lane.free_from(cursor, start, length);
+            for (other, &end) in self.ends.iter().enumerate() {
+                if end > start {
+                    start = self.lanes[other].free_from(&mut cursors[other], start, length);
                 }
             }
             if start == tried {

@@ -47,11 +47,9 @@ pub(super) fn map_memory(pages: u64, slots: u64) -> Bytes {
 }
 
 impl Mapping {
-    /// About what its tables take in memory: of all of it, as much as they describe of its pages.
+    /// About what its tables take in memory.
     pub fn memory(&self) -> Bytes {
-        let pages = self.slots.len() as u64;
-        let whole = u128::from(map_memory(pages, self.geometry.pages()).get());
-        Bytes::new((whole * self.tabled.len() as u128 / u128::from(pages.max(1))) as u64)
+        self.slots.memory() + self.owners.memory() + self.valid.memory()
     }
 
     /// Whether both are made alike, so that equal histories make equal states.

@@ -28,7 +28,8 @@ impl Session<'_> {
             titles.take().iter().flatten().for_each(|title| self.watch.step(title));
             measured
         };
-        let (measured, changed) = rayon::join(measure, change);
+        // The change first: it is in one piece, and what is measured can be shared out once something else has ended.
+        let (changed, measured) = rayon::join(change, measure);
         measured.and(changed)
     }
 

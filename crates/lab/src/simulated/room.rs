@@ -23,10 +23,14 @@ pub(super) struct Room {
     clone: Bytes,
     /// None where that is not known.
     memory: Option<Bytes>,
-    /// How many more measurements may write now.
+    /// How many measurements may write at once, and how many more may now.
+    writers_most: usize,
     writers: Mutex<usize>,
     changed: Condvar,
 }
+
+/// Fewer measurements that write at once, until this is dropped.
+pub(super) struct Fewer<'r>(&'r Room);
 
 /// The right to write in a measurement, until this is dropped.
 pub(super) struct Writing<'r>(&'r Room);
@@ -39,10 +43,14 @@ impl Room {
 
     /// That of so much memory; without bounds where that is not known.
     pub fn of(memory: Option<Bytes>, state: Bytes, clone: Bytes) -> Self {
-        let room = Self { state, clone, memory, writers: Mutex::new(1), changed: Condvar::new() };
-        // Where there is no bound, as many as can be counted.
-        let writers = room.clones_beside(if room.is_short() { BESIDE_SHORT } else { BESIDE }) as usize;
-        Self { writers: Mutex::new(writers.max(1)), ..room }
+        let room = Self { state, clone, memory, writers_most: 1, writers: Mutex::new(1), changed: Condvar::new() };
+        let most = room.writers_beside(if room.is_short() { BESIDE_SHORT } else { BESIDE });
+        Self { writers_most: most, writers: Mutex::new(most), ..room }
+    }
+
+    /// How many measurements may write at once beside so many states. Where there is no bound, as many as can be counted.
+    fn writers_beside(&self, states: f64) -> usize {
+        (self.clones_beside(states) as usize).max(1)
     }
 
     /// For how many clones that are written to there is room beside so many states.
@@ -55,6 +63,11 @@ impl Room {
         }
     }
 
+    /// What a state takes at most.
+    pub fn state_memory(&self) -> Bytes {
+        self.state
+    }
+
     /// What a clone that is written to takes.
     pub fn clone_memory(&self) -> Bytes {
         self.clone
@@ -65,9 +78,25 @@ impl Room {
         self.clones_beside(BESIDE) < 1.0
     }
 
-    /// Whether a copy that is written to as a whole can be there beside the drive, and a measurement that writes.
-    pub fn has_room_for_two(&self) -> bool {
-        self.clones_beside(2.0) >= 1.0
+    /// How many further states there may be at once where memory is short, and less is needed of the drive's own.
+    pub fn states_at_once(&self) -> usize {
+        if self.clones_beside(BESIDE_SHORT + 1.0) >= 1.0 { 2 } else { 1 }
+    }
+
+    /// Has no more measurements write at once than there is room for beside two further states, if there are such. Nothing is
+    /// measured now.
+    pub fn fewer(&self) -> Fewer<'_> {
+        if self.states_at_once() > 1 {
+            *self.writers() = self.writers_beside(BESIDE_SHORT + 1.0);
+        }
+        Fewer(self)
+    }
+
+    /// Whether a drive that takes `own` can go on into a random state beside measurements of what it was: where memory is
+    /// short, only if it is in none yet. What was begun on a copy before may have come to another state meanwhile.
+    pub fn can_fork(&self, own: Bytes) -> bool {
+        let share = own.get() as f64 / self.state.get().max(1) as f64;
+        !self.is_short() || share < 0.5 && self.clones_beside(2.0 + share) >= 1.0
     }
 
     /// Whether there is not even room for two measurements that write, so that all is done one after the other.
@@ -101,6 +130,12 @@ impl Drop for Writing<'_> {
     fn drop(&mut self) {
         *self.0.writers() += 1;
         self.0.changed.notify_one();
+    }
+}
+
+impl Drop for Fewer<'_> {
+    fn drop(&mut self) {
+        *self.0.writers() = self.0.writers_most;
     }
 }
 
@@ -151,6 +186,28 @@ mod tests {
         }
         for room in [Room::of(None, EACH, EACH), Room::of(Some(EACH), Bytes::ZERO, Bytes::ZERO)] {
             assert!(!room.is_short() && *room.writers() > 1_000_000, "nothing says that there is little");
+        }
+    }
+
+    #[test]
+    fn a_drive_goes_on_beside_its_measurements_where_two_states_and_what_it_takes_have_room() {
+        for (gib, own, can) in [(20, 2, false), (21, 2, true), (21, 3, false), (31, 8, false)] {
+            let room = Room::of(Some(Bytes::from_gib(gib)), EACH, Bytes::from_gib(1));
+            assert_eq!(room.can_fork(Bytes::from_gib(own)), can, "{own} GiB of {gib}");
+            assert!(room.is_short());
+        }
+        assert!(Room::of(None, EACH, EACH).can_fork(EACH));
+    }
+
+    #[test]
+    fn beside_two_further_states_fewer_write_and_as_many_as_before_afterwards() {
+        for (gib, states, fewer, most) in [(23, 1, 8, 8), (24, 2, 1, 9), (26, 2, 3, 11)] {
+            let room = Room::of(Some(Bytes::from_gib(gib)), EACH, Bytes::from_gib(1));
+            assert!(room.is_short());
+            let guard = room.fewer();
+            assert_eq!((room.states_at_once(), *room.writers()), (states, fewer), "{gib} GiB");
+            drop(guard);
+            assert_eq!(*room.writers(), most, "{gib} GiB");
         }
     }
 

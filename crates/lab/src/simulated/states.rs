@@ -177,7 +177,7 @@ impl StateRun<'_> {
     fn make(&self, number: u32) -> Result<Start, LabError> {
         let own = &self.subject.drive;
         let used = self.vacated().pop();
-        let mut drive = Simulated::clone_into(used, own, own.memory())?;
+        let mut drive = Simulated::clone_into(used, own, self.subject.room.state_memory())?;
         if self.asked.conditioning.redraw(&mut drive, number, self.asked.spare).is_ok_and(|could| could) {
             drive.lend();
             return Ok(Start::made(drive));
@@ -217,11 +217,11 @@ impl StateRun<'_> {
         let state = &mut agenda.states[place];
         state.done += 1;
         let is_needed = state.done < tasks || is_last || self.subject.keeps_states();
-        let over = if is_needed { None } else { state.start.take() };
-        drop(agenda);
-        if let Some(state) = over.and_then(|start| start.made) {
+        // Before anybody makes another state, for which there is no room elsewhere.
+        if !is_needed && let Some(state) = state.start.take().and_then(|start| start.made) {
             self.vacate(state);
         }
+        drop(agenda);
         self.changed.notify_all();
     }
 
@@ -276,7 +276,11 @@ impl Simulated {
         let (own, others) = numbers.split_at(numbers.partition_point(|number| *number == 0));
         self.measure_in_states(own, states, asked, false)?;
         let is_shed = conditioning.redraws_untimed(&self.drive) && self.change_at_rest(Device::shed_places);
+        // Those that wrote before may have been more.
+        self.clones().clear();
+        let fewer = self.room.fewer();
         let done = self.measure_in_states(others, states, asked, is_shed);
+        drop(fewer);
         if is_shed {
             self.change_at_rest(Device::restore_places);
         }
@@ -303,6 +307,7 @@ impl Simulated {
             tasks: tasks.len(),
             at_once: match self.keeps_states() {
                 true => STATES as usize,
+                false if self.room.is_short() && is_shed => self.room.states_at_once(),
                 false if self.room.is_short() => 1,
                 false => AT_ONCE,
             },
