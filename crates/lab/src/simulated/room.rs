@@ -23,14 +23,10 @@ pub(super) struct Room {
     clone: Bytes,
     /// None where that is not known.
     memory: Option<Bytes>,
-    /// How many measurements may write at once, and how many more may now.
-    writers_most: usize,
+    /// How many more measurements may write now.
     writers: Mutex<usize>,
     changed: Condvar,
 }
-
-/// Fewer measurements that write at once, until this is dropped.
-pub(super) struct Fewer<'r>(&'r Room);
 
 /// The right to write in a measurement, until this is dropped.
 pub(super) struct Writing<'r>(&'r Room);
@@ -43,14 +39,10 @@ impl Room {
 
     /// That of so much memory; without bounds where that is not known.
     pub fn of(memory: Option<Bytes>, state: Bytes, clone: Bytes) -> Self {
-        let room = Self { state, clone, memory, writers_most: 1, writers: Mutex::new(1), changed: Condvar::new() };
-        let most = room.writers_beside(if room.is_short() { BESIDE_SHORT } else { BESIDE });
-        Self { writers_most: most, writers: Mutex::new(most), ..room }
-    }
-
-    /// How many measurements may write at once beside so many states. Where there is no bound, as many as can be counted.
-    fn writers_beside(&self, states: f64) -> usize {
-        (self.clones_beside(states) as usize).max(1)
+        let room = Self { state, clone, memory, writers: Mutex::new(1), changed: Condvar::new() };
+        // Where there is no bound, as many as can be counted.
+        let writers = room.clones_beside(if room.is_short() { BESIDE_SHORT } else { BESIDE }) as usize;
+        Self { writers: Mutex::new(writers.max(1)), ..room }
     }
 
     /// For how many clones that are written to there is room beside so many states.
@@ -76,20 +68,6 @@ impl Room {
     /// Whether there is no room for two further states and what goes on beside them.
     pub fn is_short(&self) -> bool {
         self.clones_beside(BESIDE) < 1.0
-    }
-
-    /// How many further states there may be at once where memory is short, and less is needed of the drive's own.
-    pub fn states_at_once(&self) -> usize {
-        if self.clones_beside(BESIDE_SHORT + 1.0) >= 1.0 { 2 } else { 1 }
-    }
-
-    /// Has no more measurements write at once than there is room for beside two further states, if there are such. Nothing is
-    /// measured now.
-    pub fn fewer(&self) -> Fewer<'_> {
-        if self.states_at_once() > 1 {
-            *self.writers() = self.writers_beside(BESIDE_SHORT + 1.0);
-        }
-        Fewer(self)
     }
 
     /// Whether a drive that takes `own` can go on into a random state beside measurements of what it was: where memory is
@@ -130,12 +108,6 @@ impl Drop for Writing<'_> {
     fn drop(&mut self) {
         *self.0.writers() += 1;
         self.0.changed.notify_one();
-    }
-}
-
-impl Drop for Fewer<'_> {
-    fn drop(&mut self) {
-        *self.0.writers() = self.0.writers_most;
     }
 }
 
@@ -197,18 +169,6 @@ mod tests {
             assert!(room.is_short());
         }
         assert!(Room::of(None, EACH, EACH).can_fork(EACH));
-    }
-
-    #[test]
-    fn beside_two_further_states_fewer_write_and_as_many_as_before_afterwards() {
-        for (gib, states, fewer, most) in [(23, 1, 8, 8), (24, 2, 1, 9), (26, 2, 3, 11)] {
-            let room = Room::of(Some(Bytes::from_gib(gib)), EACH, Bytes::from_gib(1));
-            assert!(room.is_short());
-            let guard = room.fewer();
-            assert_eq!((room.states_at_once(), *room.writers()), (states, fewer), "{gib} GiB");
-            drop(guard);
-            assert_eq!(*room.writers(), most, "{gib} GiB");
-        }
     }
 
     #[test]

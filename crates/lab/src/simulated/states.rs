@@ -276,11 +276,7 @@ impl Simulated {
         let (own, others) = numbers.split_at(numbers.partition_point(|number| *number == 0));
         self.measure_in_states(own, states, asked, false)?;
         let is_shed = conditioning.redraws_untimed(&self.drive) && self.change_at_rest(Device::shed_places);
-        // Those that wrote before may have been more.
-        self.clones().clear();
-        let fewer = self.room.fewer();
         let done = self.measure_in_states(others, states, asked, is_shed);
-        drop(fewer);
         if is_shed {
             self.change_at_rest(Device::restore_places);
         }
@@ -307,7 +303,6 @@ impl Simulated {
             tasks: tasks.len(),
             at_once: match self.keeps_states() {
                 true => STATES as usize,
-                false if self.room.is_short() && is_shed => self.room.states_at_once(),
                 false if self.room.is_short() => 1,
                 false => AT_ONCE,
             },
