@@ -14,9 +14,9 @@ pub const PIECE: usize = 4096;
 
 /// A number of fixed width. What is done for whole pieces is compiled here, with this crate.
 pub trait Number: Copy + Default + FromBytes + IntoBytes + Immutable {
-    /// The one of this index in memory; none behind its end. This takes fewer steps than a slice of numbers of one's own making.
+    /// The one of this index in memory; none behind its end. Memory is not asked for its alignment, as it is for a slice of numbers.
     fn at(memory: &[u8], index: usize) -> Option<Self>;
-    /// Puts one there, if it is not behind the end; whether it is.
+    /// Puts one there, if memory reaches so far; whether it does.
     fn put(self, memory: &mut [u8], index: usize) -> bool;
     /// Whether any of a piece is not zero.
     fn is_used(piece: &[Self]) -> bool;

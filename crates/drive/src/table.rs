@@ -70,7 +70,7 @@ impl<T: Number> Table<T> {
         T::at(&self.memory, index)
     }
 
-    /// Puts one there, if there are so many; whether there are.
+    /// Puts one there, if the table reaches so far; whether it does.
     #[inline(always)]
     pub fn put(&mut self, index: usize, number: T) -> bool {
         number.put(&mut self.memory, index)
@@ -174,7 +174,7 @@ mod tests {
             let found = table.memory().get() as f64 / (4 * length) as f64;
             assert!((found - share).abs() < 0.05, "{found} of it, {share} wanted");
         }
-        assert_eq!(Table::<u32>::new(0).memory(), Bytes::ZERO);
+        assert_eq!(Table::<u32>::new(0).memory(), block::Bytes::ZERO);
     }
 
     #[test]
