@@ -127,14 +127,14 @@ impl Simulated {
     ///
     /// # Errors
     /// If there is no memory for it.
-    fn clone_into(used: Option<Device>, drive: &Device, memory: Bytes) -> Result<Device, LabError> {
+    fn clone_into(used: Option<Device>, drive: &Device, memory: impl FnOnce() -> Bytes) -> Result<Device, LabError> {
         match used {
             Some(mut clone) => {
                 clone.clone_from(drive);
                 Ok(clone)
             }
             None => {
-                room::check(memory)?;
+                room::check(memory())?;
                 Ok(drive.clone())
             }
         }
@@ -147,7 +147,7 @@ impl Simulated {
         let _writing = writes.then(|| self.room.write());
         let mut clone = if writes {
             let used = self.clones().pop();
-            Self::clone_into(used, drive, drive.memory().min(self.room.clone_memory()))?
+            Self::clone_into(used, drive, || drive.memory().min(self.room.clone_memory()))?
         } else {
             drive.clone()
         };

@@ -177,7 +177,7 @@ impl StateRun<'_> {
     fn make(&self, number: u32) -> Result<Start, LabError> {
         let own = &self.subject.drive;
         let used = self.vacated().pop();
-        let mut drive = Simulated::clone_into(used, own, self.subject.room.state_memory())?;
+        let mut drive = Simulated::clone_into(used, own, || self.subject.room.state_memory())?;
         if self.asked.conditioning.redraw(&mut drive, number, self.asked.spare).is_ok_and(|could| could) {
             drive.lend();
             return Ok(Start::made(drive));
