@@ -72,6 +72,14 @@ impl<T: Lend> Shared<T> {
         }
     }
 
+    /// What others have too, or would be copied all the same.
+    pub fn lent(&self) -> Option<Arc<T>> {
+        match &self.held {
+            Held::Lent(lent, own) if own.is_some() || Arc::strong_count(lent) > 1 => Some(Arc::clone(lent)),
+            _ => None,
+        }
+    }
+
     /// Makes it one's own where others have it too, by `copy` in place of a whole copy, or by `copy_into` into memory that it
     /// has.
     pub fn own_by(&mut self, copy: impl FnOnce(&T) -> T, copy_into: impl FnOnce(&mut T, &T)) {

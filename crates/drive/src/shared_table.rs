@@ -100,9 +100,14 @@ impl SharedTable {
         if self.shared.is_none() { Some(&mut self.own) } else { None }
     }
 
+    /// A table of its length, all zero.
+    pub fn like(&self) -> Table<u32> {
+        self.base().like()
+    }
+
     /// Makes all of them zero and gives their memory back.
     pub fn clear(&mut self) {
-        *self = Self::new(self.base().like());
+        *self = Self::new(self.like());
     }
 
     /// Whether it is a table of its own, or can be at once.

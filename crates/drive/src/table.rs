@@ -92,11 +92,6 @@ impl<T: Number> Table<T> {
         let used = (0..LOOKS).filter(|look| is_used(piece(*look))).count() as u64;
         Bytes::new(self.memory.len() as u64 / LOOKS * used)
     }
-
-    /// Makes some of them zero. Their memory is kept for what is written next; what was never written takes none.
-    pub fn zero(&mut self, some: impl std::slice::SliceIndex<[T], Output = [T]>) {
-        sparse::zero(&mut self[some]);
-    }
 }
 
 const WHOLE: &str = "its memory begins at a page and holds whole numbers";

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use block::{Bytes, Nanos};
 
-use crate::mounts::unescape;
+use crate::memory_group::MemoryGroup;
+use crate::mounts::{Mount, unescape};
 
 /// The bit of `CAP_IPC_LOCK`, whose holder may lock any amount of memory.
 /// Source: Linux, include/uapi/linux/capability.h.
@@ -57,9 +58,17 @@ impl Machine {
         self.memory_line("MemTotal:").filter(|memory| *memory > Bytes::ZERO)
     }
 
-    /// The memory that can be had without swapping.
+    /// The memory that this process can have without swapping, and before a control group that it is in is full.
     pub fn memory_available(&self) -> Option<Bytes> {
-        self.memory_line("MemAvailable:")
+        let of_group = self.memory_group().and_then(|group| group.available(&self.root));
+        [self.memory_line("MemAvailable:"), of_group].into_iter().flatten().min()
+    }
+
+    /// The control group that accounts for this process's memory.
+    pub fn memory_group(&self) -> Option<MemoryGroup> {
+        let mounts = Mount::listed(&self.word("proc/self/mountinfo")?);
+        // A line for each hierarchy. Source: cgroups(7), "/proc/pid/cgroup".
+        MemoryGroup::of(&mounts, &self.word("proc/self/cgroup").unwrap_or_default())
     }
 
     /// An amount in `/proc/meminfo`, which says kB and means KiB.
@@ -142,11 +151,6 @@ impl Machine {
         let table = self.word("proc/swaps").unwrap_or_default();
         let paths = table.lines().skip(1).filter_map(|line| line.split_whitespace().next());
         paths.map(|path| PathBuf::from(unescape(path))).collect()
-    }
-
-    /// The control groups that this process is in, a line for each hierarchy. Source: cgroups(7), "/proc/pid/cgroup".
-    pub fn control_groups(&self) -> String {
-        self.word("proc/self/cgroup").unwrap_or_default()
     }
 
     /// Whether a client is connected to the socket at `path`, which must be as its server named it.

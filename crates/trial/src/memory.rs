@@ -6,12 +6,10 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use block::Bytes;
-use host::{Machine, Mount, open, program};
+use host::{GroupVersion, Machine, MemoryGroup, open, program};
 
 use crate::{Cleanup, CleanupAction, CleanupGuard, TrialDevice, TrialError};
 
-/// The file of a group that holds its limit, in version 2 of the kernel's interface.
-const LIMIT_2: &str = "memory.max";
 /// So much of a limit, one part in so many, may be data that waits to be written.
 const DIRTY_SHARE: u64 = 4;
 
@@ -32,8 +30,7 @@ struct Groups {
     home: PathBuf,
     /// In which a new one can be made.
     parent: PathBuf,
-    /// The file of a group that holds the limit.
-    limit: &'static str,
+    version: GroupVersion,
 }
 
 impl MemoryLimit {
@@ -61,9 +58,10 @@ impl MemoryLimit {
         let group = groups.parent.join(format!("assay-{}-{number}", std::process::id()));
         let leave =
             aftermath.promise(CleanupAction::LeaveGroup { group: group.clone(), home: groups.home, own_limit })?;
-        let made = fs::create_dir(&group).and_then(|()| open::set(&group.join(groups.limit), &limit.get().to_string()));
+        let made = fs::create_dir(&group)
+            .and_then(|()| open::set(&group.join(groups.version.limit()), &limit.get().to_string()));
         made.map_err(TrialError::at(&group))?;
-        Ok(Self { group, limit, slows_writers: groups.limit == LIMIT_2, _leave: leave })
+        Ok(Self { group, limit, slows_writers: groups.version == GroupVersion::Two, _leave: leave })
     }
 
     /// Limits the memory that this process takes from now on; what it has already does not count.
@@ -163,52 +161,38 @@ pub(crate) fn unavailable() -> Option<String> {
 
 impl Groups {
     fn find() -> Result<Self, String> {
-        let mounts = Mount::all().unwrap_or_default();
-        let own = Machine::here().control_groups();
-        let found = Self::of(&mounts, &own, |group| {
+        let found = Self::of(Machine::here().memory_group(), |group| {
             let passed_on = fs::read_to_string(group.join("cgroup.subtree_control")).unwrap_or_default();
             passed_on.split_whitespace().any(|controller| controller == "memory")
         });
         found.map_err(|reason| format!("memory cannot be limited here: {reason}"))
     }
 
-    /// By the kernel's mounts and the lines of `/proc/self/cgroup`; `passes_on` says whether groups in a group of version 2
-    /// account for memory.
+    /// By the group that this process is in; `passes_on` says whether groups in a group of version 2 account for memory.
     ///
     /// In version 1 a group may lie in that of the process. In version 2 one that has processes has no groups that
     /// account for memory, so it lies in the nearest above that has some.
     /// Source: Linux, Documentation/admin-guide/cgroup-v2.rst, "No Internal Process Constraint".
-    fn of(mounts: &[Mount], own: &str, passes_on: impl Fn(&Path) -> bool) -> Result<Self, String> {
-        let has_memory = |mount: &&Mount| mount.options.iter().any(|option| option == "memory");
-        let first = mounts.iter().filter(|mount| mount.filesystem == "cgroup").find(has_memory);
-        if let Some(first) = first {
-            let home = group(first, own, |controllers| controllers.split(',').any(|name| name == "memory"));
-            return Ok(Self { parent: home.clone(), home, limit: "memory.limit_in_bytes" });
-        }
-        let second = mounts.iter().find(|mount| mount.filesystem == "cgroup2");
-        let second = second.ok_or("the kernel has no memory control groups")?;
-        let home = group(second, own, str::is_empty);
-        // The root alone may have both processes and groups that account for memory.
-        let mut above = home.ancestors().take_while(|group| group.starts_with(&second.point));
-        let parent = above.find(|group| (*group != home || home == second.point) && passes_on(group));
-        let parent =
-            parent.ok_or_else(|| format!("no parent group of {} delegates the memory controller", home.display()))?;
-        Ok(Self { parent: parent.to_owned(), home, limit: LIMIT_2 })
+    fn of(own: Option<MemoryGroup>, passes_on: impl Fn(&Path) -> bool) -> Result<Self, String> {
+        let own = own.ok_or("the kernel has no memory control groups")?;
+        let parent = match own.version {
+            GroupVersion::One => Some(own.home.as_path()),
+            // The root alone may have both processes and groups that account for memory.
+            GroupVersion::Two => {
+                own.enclosing().find(|group| (*group != own.home || own.home == own.top) && passes_on(group))
+            }
+        };
+        let parent = parent
+            .ok_or_else(|| format!("no parent group of {} delegates the memory controller", own.home.display()))?
+            .to_owned();
+        Ok(Self { parent, home: own.home, version: own.version })
     }
-}
-
-/// The group that this process is in, by the line of `own` whose controllers are such; that of the mount where it is
-/// outside of what is mounted.
-fn group(mount: &Mount, own: &str, is_such: impl Fn(&str) -> bool) -> PathBuf {
-    let mut lines = own.lines().map(|line| line.splitn(3, ':').collect::<Vec<&str>>());
-    let found = lines.find(|words| words.len() == 3 && is_such(words[1]));
-    let within = found.and_then(|words| Path::new(words[2]).strip_prefix(&mount.root).ok());
-    // Without the slash that stands at the end where it is the mount itself.
-    within.map_or_else(|| mount.point.clone(), |within| mount.point.join(within).components().collect())
 }
 
 #[cfg(test)]
 mod tests {
+    use host::Mount;
+
     use super::*;
 
     #[test]
@@ -217,12 +201,12 @@ mod tests {
             "34 31 0:31 / /c/cpu rw - cgroup cgroup rw,cpu\n35 31 0:32 / /c/memory rw,nosuid - cgroup cgroup rw,memory\n\
              41 31 0:38 / /c/unified rw - cgroup2 none rw\n",
         );
-        let groups = Groups::of(&mounts, "4:memory:/a/b\n0::/\n", |_| true).unwrap();
-        assert_eq!((groups.home, groups.limit), ("/c/memory/a/b".into(), "memory.limit_in_bytes"));
+        let groups = Groups::of(MemoryGroup::of(&mounts, "4:memory:/a/b\n0::/\n"), |_| true).unwrap();
+        assert_eq!((groups.home, groups.version), ("/c/memory/a/b".into(), GroupVersion::One));
         assert_eq!(groups.parent, Path::new("/c/memory/a/b"));
         // In a container, to which only its own group is shown.
         let mounts = Mount::listed("35 31 0:32 /docker/x /c/memory rw - cgroup cgroup rw,memory\n");
-        let home = |own: &str| Groups::of(&mounts, own, |_| true).unwrap().home;
+        let home = |own: &str| Groups::of(MemoryGroup::of(&mounts, own), |_| true).unwrap().home;
         assert_eq!(home("4:memory:/docker/x\n"), Path::new("/c/memory"));
         assert_eq!(home("4:memory:/docker/x/y\n"), Path::new("/c/memory/y"));
     }
@@ -231,16 +215,17 @@ mod tests {
     fn a_group_of_the_second_version_lies_in_the_nearest_above_that_passes_memory_on() {
         let mounts = Mount::listed("32 31 0:29 / /c rw,nosuid - cgroup2 cgroup2 rw\n");
         let parent = |own: &str, passes_on: &[&str]| {
-            let found = Groups::of(&mounts, own, |group| passes_on.iter().any(|one| Path::new(one) == group));
-            found.map(|groups| (groups.parent.display().to_string(), groups.limit))
+            let found =
+                Groups::of(MemoryGroup::of(&mounts, own), |group| passes_on.iter().any(|one| Path::new(one) == group));
+            found.map(|groups| (groups.parent.display().to_string(), groups.version))
         };
-        let lies = |group: &str| Ok((group.to_owned(), "memory.max"));
+        let lies = |group: &str| Ok((group.to_owned(), GroupVersion::Two));
         assert_eq!(parent("0::/user/one/shell\n", &["/c", "/c/user", "/c/user/one"]), lies("/c/user/one"));
         assert_eq!(parent("0::/user/one/shell\n", &["/c"]), lies("/c"));
         assert_eq!(parent("0::/\n", &["/c"]), lies("/c"));
         let said = parent("0::/user\n", &["/c/user"]).unwrap_err();
         assert_eq!(said, "no parent group of /c/user delegates the memory controller", "its own has processes");
-        assert!(parent("0::/\n", &[]).is_err() && Groups::of(&[], "", |_| true).is_err());
+        assert!(parent("0::/\n", &[]).is_err() && Groups::of(None, |_| true).is_err());
     }
 
     /// Whether what has no room in memory can be swapped out.

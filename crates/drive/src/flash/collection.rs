@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::candidates::NOT_CLOSED;
 use super::geometry::{Geometry, Unit};
-use super::mapping::{EveryPage, Followed, Mapping, PageSource};
+use super::mapping::{InSlots, Mapping, PageSource, Placing};
 use super::operation::{FlashOp, Moved};
 use super::pacing::PacingSpec;
 use crate::divisor::Divisor;
@@ -106,7 +106,7 @@ impl Mapping {
     /// Does the unit's share of collection before the host writes one page of this size to it: a few pages for each
     /// page written, so that a block is empty just as it is needed.
     #[inline(always)]
-    pub(super) fn collect(&mut self, unit: Unit, size: u32, plan: &mut Vec<FlashOp>, followed: impl Followed) {
+    pub(super) fn collect(&mut self, unit: Unit, size: u32, plan: &mut Vec<FlashOp>, placing: &mut impl Placing) {
         let state = &self.units[unit.0 as usize];
         if state.victim.is_none() && (state.free.len() <= self.collection.start as usize || self.folds(unit)) {
             self.begin(unit);
@@ -117,7 +117,7 @@ impl Mapping {
                 victim.owed = due & (PACE_UNIT - 1);
             }
             let victim = *victim;
-            self.move_pages(unit, victim, due / PACE_UNIT, plan, followed);
+            self.move_pages(unit, victim, due / PACE_UNIT, plan, placing);
         }
     }
 
@@ -134,7 +134,7 @@ impl Mapping {
             self.choose_victim(unit);
         }
         let Some(victim) = self.units[unit.0 as usize].victim else { return false };
-        self.move_pages(unit, victim, pages * self.granules(), plan, EveryPage);
+        self.move_pages(unit, victim, pages * self.granules(), plan, &mut InSlots);
         self.digest = (self.digest ^ u64::from(unit.0) << 32 ^ u64::from(pages)).wrapping_mul(0x94d0_49bb_1331_11eb);
         true
     }
@@ -213,15 +213,23 @@ impl Mapping {
             self.empty(unit, block, LEVELLING_PACE * PACE_UNIT);
         }
         if let Some(victim) = self.units[unit.0 as usize].victim {
-            self.move_pages(unit, victim, self.geometry.program_pages * self.granules(), plan, EveryPage);
+            self.move_pages(unit, victim, self.geometry.program_pages * self.granules(), plan, &mut InSlots);
             self.digest = (self.digest ^ u64::from(block)).wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(23);
         }
     }
 
     /// Moves valid pages that count for `count`; erases the block when none is left.
-    fn move_pages(&mut self, unit: Unit, victim: Victim, count: u32, plan: &mut Vec<FlashOp>, followed: impl Followed) {
+    fn move_pages<P: Placing>(
+        &mut self,
+        unit: Unit,
+        victim: Victim,
+        count: u32,
+        plan: &mut Vec<FlashOp>,
+        placing: &mut P,
+    ) {
         let Copied { moved, next, size, sensed } = match self.packing {
-            None => self.copy_valid(unit, victim, count, followed),
+            None if P::SLOTS => self.copy_valid(unit, victim, count),
+            None => self.move_counted(unit, victim, count, placing),
             Some(_) => self.copy_packed(unit, victim, count),
         };
         let left = self.counts[victim.block as usize] - size as u16;
@@ -234,7 +242,9 @@ impl Mapping {
             self.units[unit.0 as usize].victim = None;
             self.collecting -= 1;
             self.free(unit, victim.block);
-            self.call_victim(unit);
+            if P::SLOTS {
+                self.call_victim(unit);
+            }
             plan.push(FlashOp::Erase(unit, victim.block));
         } else if let Some(victim) = &mut self.units[unit.0 as usize].victim {
             // Only this word: rewriting all of it would wait for the map's scattered stores above.
@@ -281,10 +291,39 @@ impl Mapping {
         call_owners(&self.owners, base, LINE);
     }
 
+    /// The same as [`copy_valid`](Self::copy_valid) where it is not known which slots are valid, but how many of a block's: they
+    /// lie as closely as they do on average.
+    fn move_counted(&mut self, unit: Unit, victim: Victim, count: u32, placing: &mut impl Placing) -> Copied {
+        let together = self.geometry.program_pages;
+        let left = u32::from(self.counts[victim.block as usize] & !NOT_CLOSED);
+        let size = count.min(left);
+        let rest = self.block_end(victim.block) - victim.next;
+        let next = victim.next + if size == left { rest } else { rest * size / left };
+        let (mut due, mut programs) = (size, 0);
+        while due > 0 {
+            let to = self.units[unit.0 as usize].collection;
+            let part = due.min(to.end - to.next);
+            placing.moved(victim.block, to.block, left - (size - due), part);
+            self.counts[to.block as usize] += part as u16;
+            programs += flash_pages(to.next, to.next + part, together);
+            self.units[unit.0 as usize].collection.next += part;
+            due -= part;
+            if to.next + part == to.end {
+                self.close(unit, PageSource::Collection);
+            }
+        }
+        let to = self.units[unit.0 as usize].collection;
+        let to = self.sense_of(to.block << self.page_bits | to.next.saturating_sub(1));
+        // At such a density hardly any array read brings no valid page.
+        let reads = size.min(self.sense_pages.divide_word(next - victim.next) + 1);
+        let (reads, programs) = if together == 1 { (size, size) } else { (reads, programs) };
+        Copied { moved: Moved { pages: size, reads, programs, to }, next, size, sensed: u32::MAX }
+    }
+
     /// Puts up to `count` of the victim's valid pages behind the unit's other moved ones. A word of valid bits at a time: this
     /// is what most of a simulation's time goes to.
     #[inline(always)]
-    fn copy_valid<F: Followed>(&mut self, unit: Unit, victim: Victim, count: u32, followed: F) -> Copied {
+    fn copy_valid(&mut self, unit: Unit, victim: Victim, count: u32) -> Copied {
         let Geometry { pages_per_block: pages, program_pages: together, .. } = self.geometry;
         let base = victim.block << self.page_bits;
         self.tabled = 0..self.slots.len() as u32;
@@ -292,15 +331,15 @@ impl Mapping {
         let (mut next, mut left, mut started, mut programs) = (victim.next, count, to.next, 0);
         let sense_pages = if together == 1 { None } else { Some(self.sense_pages) };
         let mut sensing = Sensing { pages: sense_pages, sensed: victim.sensed, reads: 0 };
-        let programmed = |from: u32, to: u32| if together > 1 { to / together - from / together } else { 0 };
+        let programmed = |from: u32, to: u32| flash_pages(from, to, together);
         while left > 0 && next < pages {
             let word = ((base | next) >> 6) as usize;
             let valid = self.valid[word] & u64::MAX << (next & 63);
             let first = to.block << self.page_bits | to.next;
             let places = first..first + left.min(to.end - to.next);
             let (slot, rest) = match (self.slots.own_already(), self.owners.own_already()) {
-                (Some(slots), Some(owners)) => copy_word(slots, owners, (word, valid), places, followed, &mut sensing),
-                _ => copy_word(&mut self.slots, &mut self.owners, (word, valid), places, followed, &mut sensing),
+                (Some(slots), Some(owners)) => copy_word(slots, owners, (word, valid), places, &mut sensing),
+                _ => copy_word(&mut self.slots, &mut self.owners, (word, valid), places, &mut sensing),
             };
             self.valid[word] &= !(valid ^ rest);
             mark(&mut self.valid, first..slot);
@@ -318,15 +357,20 @@ impl Mapping {
         self.counts[to.block as usize] += (to.next - started) as u16;
         programs += programmed(started, to.next);
         self.units[unit.0 as usize].collection.next = to.next;
-        if F::ALL {
-            self.call_for(base, next, count);
-        }
+        self.call_for(base, next, count);
         let moved = count - left;
         let to = self.sense_of(to.block << self.page_bits | to.next.saturating_sub(1));
         let Sensing { sensed, reads, .. } = sensing;
         let (reads, programs) = if together == 1 { (moved, moved) } else { (reads, programs) };
         Copied { moved: Moved { pages: moved, reads, programs, to }, next, size: moved, sensed }
     }
+}
+
+/// How many flash pages of several pages each are full once a block is written from one page on to another; none are counted
+/// where each page is one.
+#[inline(always)]
+fn flash_pages(from: u32, to: u32, together: u32) -> u32 {
+    if together > 1 { to / together - from / together } else { 0 }
 }
 
 /// Which slots array reads bring.
@@ -357,7 +401,6 @@ fn copy_word<T: Numbers + ?Sized>(
     owners: &mut T,
     (word, valid): (usize, u64),
     places: Range<u32>,
-    followed: impl Followed,
     sensing: &mut Sensing,
 ) -> (u32, u64) {
     let (mut slot, mut rest) = (places.start, valid);
@@ -365,7 +408,7 @@ fn copy_word<T: Numbers + ?Sized>(
         let from = (word << 6) | rest.trailing_zeros() as usize;
         rest &= rest - 1;
         let page = owners.get(from);
-        followed.note(slots, page, slot);
+        slots.set(page as usize, !slot);
         owners.set(slot as usize, page);
         slot += 1;
         sensing.read(from);

@@ -5,7 +5,7 @@ use prefetch_index::prefetch_index;
 
 use super::mapping::Mapping;
 use crate::shared::Lend;
-use crate::shared_table::{Numbers, SharedTable};
+use crate::shared_table::SharedTable;
 use crate::table::Table;
 
 /// The blocks that a map may have written to since it was the same as another.
@@ -155,30 +155,28 @@ impl Mapping {
 }
 
 impl Mapping {
-    /// A copy that knows the places of no pages but those from number `pages` on, which are the map's own: what is to be said
-    /// of the others need not be copied first.
-    pub(super) fn without_places(&self, pages: u32) -> Self {
-        let mut slots = Table::new(self.slots.len());
-        (pages as usize..slots.len()).for_each(|page| slots[page] = self.slots.get(page));
-        self.with_slots(SharedTable::new(slots))
+    /// A copy that knows how many pages each block holds, and of none in which slot it is.
+    pub(super) fn without_tables(&self) -> Self {
+        let empty = |table: &SharedTable| SharedTable::new(table.like());
+        self.with_tables(empty(&self.slots), empty(&self.owners), self.valid.like())
     }
 
-    /// The same in the memory already had. Where the places of the other pages would be is what happens to be there.
-    pub(super) fn copy_without_places(&mut self, other: &Self, pages: u32) {
+    /// The same in the memory already had. What the tables hold is what happens to be there.
+    pub(super) fn copy_without_tables(&mut self, other: &Self) {
         if !self.is_like(other) || other.packing.is_some() {
-            *self = other.without_places(pages);
+            *self = other.without_tables();
             return;
         }
-        let slots = self.slots.own();
-        (pages as usize..slots.len()).for_each(|page| slots[page] = other.slots.get(page));
-        other.owners.copy_into(self.owners.own());
-        self.valid.clone_from(&other.valid);
-        self.tabled = other.tabled.clone();
+        for table in [&mut self.slots, &mut self.owners] {
+            if !table.is_own() {
+                table.clear();
+            }
+        }
         self.copy_fields(other, false);
         self.changes.lose();
     }
 
-    fn with_slots(&self, slots: SharedTable) -> Self {
+    fn with_tables(&self, slots: SharedTable, owners: SharedTable, valid: Table<u64>) -> Self {
         Self {
             geometry: self.geometry,
             collection: self.collection,
@@ -187,10 +185,10 @@ impl Mapping {
             unit_blocks: self.unit_blocks,
             sense_pages: self.sense_pages,
             slots,
-            owners: self.owners_copied(),
+            owners,
             extents: self.extents.clone(),
             tabled: self.tabled.clone(),
-            valid: self.valid.clone(),
+            valid,
             packing: self.packing.clone(),
             counts: self.counts.clone(),
             single: self.single.clone(),
@@ -209,7 +207,7 @@ impl Mapping {
 
 impl Clone for Mapping {
     fn clone(&self) -> Self {
-        self.with_slots(self.slots.clone())
+        self.with_tables(self.slots.clone(), self.owners_copied(), self.valid.clone())
     }
 
     /// Copies into the memory already had; of the large tables what differs, or nothing if both have the same history.

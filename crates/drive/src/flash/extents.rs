@@ -124,9 +124,15 @@ impl Extents {
     }
 
     /// Hands the slots and pages of a block of `unit` to `note` that only the extents know of, and forgets that.
-    pub fn take(&mut self, block: u32, unit: Unit, page_bits: u32, mut note: impl FnMut(u32, Lpn)) {
-        let Some(known) = self.first_extents.get_mut(block as usize) else { return };
-        let Some(first) = std::mem::take(known).checked_sub(1) else { return };
+    pub fn take(&mut self, block: u32, unit: Unit, page_bits: u32, note: impl FnMut(u32, Lpn)) {
+        self.pages_of(block, unit, page_bits, note);
+        self.first_extents.get_mut(block as usize).map(std::mem::take);
+    }
+
+    /// The same without forgetting.
+    pub fn pages_of(&self, block: u32, unit: Unit, page_bits: u32, mut note: impl FnMut(u32, Lpn)) {
+        let known = self.first_extents.get(block as usize);
+        let Some(first) = known.and_then(|known| known.checked_sub(1)) else { return };
         let (together, row) = (self.together.get() as u32, self.row.get() as u32);
         for (number, extent) in self.list.iter().enumerate().skip(first as usize) {
             let turn = (unit.0 + self.units - extent.turn) % self.units;

@@ -122,25 +122,23 @@ pub(super) struct Frontier {
     pub cells: Cells,
 }
 
-/// Whose places the map's table follows.
-pub(super) trait Followed: Copy {
-    /// Whether these are all there are.
-    const ALL: bool;
-    /// Notes that `page` is in `slot` now.
-    fn note(self, slots: &mut (impl Numbers + ?Sized), page: u32, slot: u32);
+/// What is noted of pages as they are written and moved.
+pub(super) trait Placing {
+    /// Whether it is which of them is in which slot. Otherwise no more is known of a page than its block.
+    const SLOTS: bool;
+
+    /// `page` was written to a block.
+    fn put(&mut self, _page: Lpn, _block: u32) {}
+
+    /// So many of the pages that are `left` in a block are moved to another.
+    fn moved(&mut self, _from: u32, _to: u32, _left: u32, _count: u32) {}
 }
 
-/// Every page's.
-#[derive(Clone, Copy)]
-pub(super) struct EveryPage;
+/// The slot of each.
+pub(super) struct InSlots;
 
-impl Followed for EveryPage {
-    const ALL: bool = true;
-
-    #[inline]
-    fn note(self, slots: &mut (impl Numbers + ?Sized), page: u32, slot: u32) {
-        slots.set(page as usize, !slot);
-    }
+impl Placing for InSlots {
+    const SLOTS: bool = true;
 }
 
 /// Which of the two streams of data of a unit.
@@ -270,16 +268,16 @@ impl Mapping {
     #[inline]
     pub fn write(&mut self, page: Lpn, plan: &mut Vec<FlashOp>) -> bool {
         self.invalidate(page);
-        self.put(page, plan, EveryPage)
+        self.put(page, plan, &mut InSlots)
     }
 
-    /// Writes a page of which there is no other copy, of the pages whose places are `followed`.
+    /// Writes a page of which there is no other copy.
     #[inline]
-    pub(super) fn put(&mut self, page: Lpn, plan: &mut Vec<FlashOp>, followed: impl Followed) -> bool {
+    pub(super) fn put(&mut self, page: Lpn, plan: &mut Vec<FlashOp>, placing: &mut impl Placing) -> bool {
         let unit = self.choose_unit();
-        self.collect(unit, 1, plan, followed);
+        self.collect(unit, 1, plan, placing);
         let cells = self.units[unit.0 as usize].host.cells;
-        let slot = self.append(unit, page, followed);
+        let slot = self.append(unit, page, placing);
         self.digest = digest::written(self.digest, slot, page);
         let full = self.fills(slot);
         if full {
@@ -304,7 +302,7 @@ impl Mapping {
         // A page left empty uses up a block as one that is written does.
         for _ in next..next.next_multiple_of(together) {
             if !self.read_only {
-                self.collect(unit, 1, plan, EveryPage);
+                self.collect(unit, 1, plan, &mut InSlots);
             }
         }
         let host = &mut self.units[unit.0 as usize].host;
@@ -378,10 +376,10 @@ impl Mapping {
         self.tabled.contains(&page.0)
     }
 
-    /// Notes that the tables say something of `page` from now on, unless it has no name and so no entry.
+    /// Notes that the tables say something of `page` from now on.
     #[inline]
     pub(super) fn note_tabled(&mut self, page: Lpn) {
-        if !self.is_tabled(page) && (page.0 as usize) < self.slots.len() {
+        if !self.is_tabled(page) {
             let Range { start, end } = self.tabled;
             self.tabled = if start == end { page.0..page.0 + 1 } else { start.min(page.0)..end.max(page.0 + 1) };
         }
@@ -437,9 +435,14 @@ impl Mapping {
 
     /// Marks what is in a slot, a page of this size, as no longer valid.
     #[inline(always)]
-    pub(super) fn empty_slot(&mut self, slot: u32, size: u32) {
-        let block = slot >> self.page_bits;
+    fn empty_slot(&mut self, slot: u32, size: u32) {
         self.valid[(slot >> 6) as usize] &= !(1 << (slot & 63));
+        self.lose(slot >> self.page_bits, size);
+    }
+
+    /// Counts a page of this size less in a block.
+    #[inline(always)]
+    pub(super) fn lose(&mut self, block: u32, size: u32) {
         let count = self.counts[block as usize] - size as u16;
         self.counts[block as usize] = count;
         let unit = self.unit_of_block(block);
@@ -460,18 +463,22 @@ impl Mapping {
 
     /// Puts `page` of the host's into the next slot of the unit.
     #[inline]
-    fn append(&mut self, unit: Unit, page: Lpn, followed: impl Followed) -> u32 {
+    fn append<P: Placing>(&mut self, unit: Unit, page: Lpn, placing: &mut P) -> u32 {
         let state = &mut self.units[unit.0 as usize];
         let frontier = &mut state.host;
         let slot = frontier.block << self.page_bits | frontier.next;
         frontier.next += 1;
         let full = frontier.next == frontier.end;
         state.valid += 1;
-        self.note_tabled(page);
-        followed.note(&mut self.slots, page.0, slot);
-        self.owners.set(slot as usize, page.0);
-        self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);
-        self.counts[(slot >> self.page_bits) as usize] += 1;
+        let block = slot >> self.page_bits;
+        placing.put(page, block);
+        if P::SLOTS {
+            self.note_tabled(page);
+            self.slots.set(page.0 as usize, !slot);
+            self.owners.set(slot as usize, page.0);
+            self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);
+        }
+        self.counts[block as usize] += 1;
         if full {
             self.close(unit, PageSource::Host);
         }
@@ -517,6 +524,14 @@ impl Mapping {
             _ => (Cells::Native, pages),
         };
         Frontier { block, next: 0, end, cells }
+    }
+
+    /// Pages that a block holds with as many bits a cell as it has now.
+    pub(super) fn block_end(&self, block: u32) -> u32 {
+        match (self.slc, self.cells_of(block)) {
+            (Some(slc), Cells::Single) => self.single_pages(slc),
+            _ => self.geometry.pages_per_block,
+        }
     }
 
     /// Pages of the blocks that the host writes when few are free.

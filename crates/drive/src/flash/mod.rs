@@ -7,6 +7,7 @@ mod channel;
 mod collection;
 mod construct;
 mod copies;
+mod counted;
 mod die;
 mod digest;
 mod errors;
@@ -22,6 +23,7 @@ mod journal;
 
 mod map_cache;
 mod mapping;
+mod naming;
 mod nand;
 mod operation;
 pub(crate) mod pacing;

@@ -3,7 +3,7 @@
 use super::collection::{Copied, Victim};
 use super::digest;
 use super::geometry::Unit;
-use super::mapping::{EveryPage, Frontier, Mapping, PageSource};
+use super::mapping::{Frontier, InSlots, Mapping, PageSource};
 use super::operation::{FlashOp, Lpn, Moved, PageLocation};
 use crate::shared_table::{Numbers, SharedTable};
 
@@ -65,7 +65,7 @@ impl Mapping {
         let (size, together) = (packing.size(entropy), self.geometry.program_pages * packing.granules);
         self.invalidate(page);
         let unit = self.choose_unit();
-        self.collect(unit, size, plan, EveryPage);
+        self.collect(unit, size, plan, &mut InSlots);
         let rest = !self.fits(self.units[unit.0 as usize].host, size) && self.finish(unit, PageSource::Host);
         let host = self.units[unit.0 as usize].host;
         if rest {
@@ -99,7 +99,7 @@ impl Mapping {
             return;
         }
         if !self.read_only {
-            self.collect(unit, left, plan, EveryPage);
+            self.collect(unit, left, plan, &mut InSlots);
         }
         let (block, sense) = self.sense_of(host.block << self.page_bits | host.next.saturating_sub(1));
         self.packing.as_mut().expect("it is packed").add(host.block, 0, left);

@@ -1,59 +1,28 @@
 //! Random writes without time and without names.
 //!
 //! Where every page is as likely to be written as any other, nothing that flash does depends on which pages a block holds,
-//! only on how many of them are valid. So a write makes some valid slot invalid, all alike, what is written and moved bears
-//! no name, and in the end those pages that were written are given to the slots without one, all orders equally likely.
-//! Pages that were not written keep theirs, as do the pages of the map. What comes of it has the distribution of what the
-//! same writes leave that are carried out, and is not approximate in anything but the buffer and the clock.
+//! only on how many of them are valid. So a write makes some valid page invalid, all alike, what is written and moved bears
+//! no name and has no slot, and blocks are no more than counts. In the end it is [said by chance](super::naming) which slots of a
+//! block are valid, and those pages that were written are given to slots, all orders equally likely. Pages that were not
+//! written keep their unit and their order. What comes of it has the distribution of what the same writes leave that are carried
+//! out, and is approximate in the buffer, the clock, and in which of a block's slots are valid while it is written or emptied.
 //!
-//! Nearly all of what a write costs otherwise is the map's table, in which the pages that collection moves lie scattered:
-//! here it is written once, at the end.
+//! Nearly all of what a write costs otherwise is memory: the map's tables, in which the pages that collection moves lie
+//! scattered, are written once, at the end.
 
 use block::{Bytes, Lba, Nanos, Seed};
-use prefetch_index::prefetch_index;
 
 use super::buffer::SectorMask;
 use super::construct::Writer;
-use super::extents::Extents;
+use super::counted::{Counted, UNNAMED};
 use super::geometry::Geometry;
-use super::mapping::{Followed, Mapping, UNMAPPED};
+use super::mapping::Mapping;
 use super::nand::NandTimes;
 use super::operation::{Cells, FlashOp, Lpn, PageLocation};
 use super::power_cut::BufferedPage;
-use super::shuffle::Shuffle;
-use super::{FlashDrive, FlashSpec, digest};
+use super::{FlashDrive, FlashSpec};
+use crate::draw::Draws;
 use crate::shared_table::Numbers;
-use crate::table::Table;
-
-/// In the place of a slot's owner: a page that was written, and it will be said later which.
-const UNNAMED: u32 = u32::MAX;
-
-/// How many draws ahead memory is asked for what they need.
-const AHEAD: usize = 64;
-
-/// The pages of the map, which come after those of the host.
-#[derive(Clone, Copy)]
-struct MapPages {
-    first: u32,
-}
-
-impl MapPages {
-    #[inline]
-    const fn has(self, page: u32) -> bool {
-        page >= self.first && page != UNNAMED
-    }
-}
-
-impl Followed for MapPages {
-    const ALL: bool = false;
-
-    #[inline]
-    fn note(self, slots: &mut (impl Numbers + ?Sized), page: u32, slot: u32) {
-        if self.has(page) {
-            slots.set(page as usize, !slot);
-        }
-    }
-}
 
 impl FlashDrive {
     /// Whether the drive can be brought into a state that writes of `block` each leave, at random over all of it: these are
@@ -84,30 +53,23 @@ impl FlashDrive {
         );
         let mut writer = Writer::new(self);
         let drive = &mut *writer.drive;
-        let map_pages = MapPages { first: drive.map_base };
-        // Where pages of the host are is looked up nowhere here, and said anew at the end.
-        drive.mapping.own_by(
-            |mapping| mapping.without_places(map_pages.first),
-            |mine, mapping| mine.copy_without_places(mapping, map_pages.first),
-        );
-        // Nearly all of both tables changes.
-        drive.mapping.slots.own();
-        drive.mapping.owners.own();
-        drive.mapping.write_out_all();
-        let mut slots = SlotDraws::new(&drive.mapping, map_pages, seed.split("slots"));
-        let regions = seed.split("regions");
+        let mut counted = Counted::new(&drive.mapping, drive.map_base, seed.split("pages"));
+        // Who is where is looked up nowhere here, and said anew at the end.
+        let lent = drive.mapping.lent();
+        drive.mapping.own_by(Mapping::without_tables, Mapping::copy_without_tables);
+        let extents = std::mem::take(&mut drive.mapping.extents);
+        let mut regions = Draws::new(seed.split("regions"));
         let shares = DieShares::of(&drive.spec);
         let (mut done, mut waits) = (0, false);
         while done < writes && !drive.mapping.is_read_only() {
             if drive.map_cache.is_some() {
-                drive.claim_region(Lpn(scaled(regions.number(done).get(), drive.map_base)), map_pages, shares);
+                drive.claim_region(Lpn(regions.below(drive.map_base)), &mut counted, shares);
                 if drive.mapping.is_read_only() {
                     break;
                 }
             }
-            let slot = slots.take(&drive.mapping, map_pages);
-            drive.mapping.empty_slot(slot, 1);
-            waits = !drive.put_unnamed(Lpn(UNNAMED), map_pages, shares);
+            counted.lose_one(&mut drive.mapping);
+            waits = !drive.put_counted(UNNAMED, &mut counted, shares);
             done += 1;
         }
         let page = drive.spec.geometry.page;
@@ -115,7 +77,7 @@ impl FlashDrive {
         drive.counters.host_rejected += page.times(writes - done);
         drive.written_to = Lba::new(u64::MAX);
         drive.is_noted &= done == 0;
-        drive.mapping.name_pages(drive.map_base, seed.split("names"));
+        drive.mapping.name_pages(&counted, &extents, lent.as_deref(), seed.split("names"));
         if waits {
             writer.pending = writer.drive.mapping.unfilled();
         }
@@ -133,25 +95,23 @@ impl FlashDrive {
 
     /// Finds where pages of the host are, which was shed.
     pub(crate) fn restore_places(&mut self) {
-        self.mapping.find_places(self.map_base);
+        self.mapping.find_places();
     }
 
     /// As [`FlashDrive::claim_map`] does for a write of `page`.
-    fn claim_region(&mut self, page: Lpn, map_pages: MapPages, shares: DieShares) {
+    fn claim_region(&mut self, page: Lpn, counted: &mut Counted, shares: DieShares) {
         let Some(cache) = &mut self.map_cache else { return };
         let need = cache.write(page);
         if let Some(region) = need.write_back {
             let page = Lpn(self.map_base + region);
-            if let Some(slot) = self.mapping.slot_of(page) {
-                self.mapping.empty_slot(slot, 1);
-            }
-            self.put_unnamed(page, map_pages, shares);
+            counted.lose_of_map(&mut self.mapping, page);
+            self.put_counted(page, counted, shares);
         }
         if let Some(region) = need.fetch {
             let is_here = self.holds_table(region);
             // Where tables are looked up that have no page of their own yet, the first page that they describe is read.
             let is_looked_up = self.spec.map_cache.is_some_and(|spec| spec.tables.is_some());
-            let is_there = is_looked_up || self.mapping.slot_of(Lpn(self.map_base + region)).is_some();
+            let is_there = is_looked_up || counted.holds(Lpn(self.map_base + region));
             self.nand.pages_read += u64::from(!is_here && is_there);
         }
     }
@@ -159,9 +119,9 @@ impl FlashDrive {
     /// Has the map decide where a page goes of which there is no copy, and counts what that takes; whether nothing waits
     /// for its flash page to be full then.
     #[inline]
-    fn put_unnamed(&mut self, page: Lpn, map_pages: MapPages, shares: DieShares) -> bool {
+    fn put_counted(&mut self, page: Lpn, counted: &mut Counted, shares: DieShares) -> bool {
         self.plan.clear();
-        let full = self.mapping.put(page, &mut self.plan, map_pages);
+        let full = self.mapping.put(page, &mut self.plan, counted);
         let full = self.account(full);
         self.nand.count(self.now, &self.plan);
         self.now += shares.time(&self.plan);
@@ -202,136 +162,7 @@ impl DieShares {
     }
 }
 
-/// What was drawn and has not had its turn: memory is asked for it when it is drawn.
-struct Ahead<T> {
-    items: [T; AHEAD],
-    next: usize,
-}
-
-impl<T: Copy> Ahead<T> {
-    const fn of(item: T) -> Self {
-        Self { items: [item; AHEAD], next: 0 }
-    }
-
-    /// Takes one more; that which has its turn.
-    #[inline]
-    fn pass(&mut self, item: T) -> T {
-        let first = std::mem::replace(&mut self.items[self.next], item);
-        self.next = (self.next + 1) % AHEAD;
-        first
-    }
-}
-
-/// Slots of the host's pages, all that are valid alike.
-struct SlotDraws {
-    seed: Seed,
-    drawn: u64,
-    blocks: u32,
-    pages: u32,
-    page_bits: u32,
-    ahead: Ahead<u32>,
-}
-
-impl SlotDraws {
-    fn new(mapping: &Mapping, map_pages: MapPages, seed: Seed) -> Self {
-        let (blocks, pages) = (mapping.geometry.blocks(), mapping.geometry.pages_per_block);
-        let mut draws = Self { seed, drawn: 0, blocks, pages, page_bits: mapping.page_bits, ahead: Ahead::of(0) };
-        for _ in 0..AHEAD {
-            draws.next(mapping, map_pages);
-        }
-        draws
-    }
-
-    /// The next of them.
-    #[inline]
-    fn take(&mut self, mapping: &Mapping, map_pages: MapPages) -> u32 {
-        loop {
-            let slot = self.next(mapping, map_pages);
-            let is_valid = mapping.valid[(slot >> 6) as usize] >> (slot & 63) & 1 == 1;
-            let is_of_map =
-                || (map_pages.first as usize) < mapping.slots.len() && map_pages.has(mapping.owners.get(slot as usize));
-            if is_valid && !is_of_map() {
-                return slot;
-            }
-        }
-    }
-
-    /// The next slot, valid or not, in whose place one more is drawn.
-    #[inline]
-    fn next(&mut self, mapping: &Mapping, map_pages: MapPages) -> u32 {
-        let draw = self.seed.number(self.drawn).get();
-        self.drawn += 1;
-        let (block, page) = (scaled(draw, self.blocks), scaled(draw << 32, self.pages));
-        let drawn = block << self.page_bits | page;
-        mapping.valid.call((drawn >> 6) as usize);
-        prefetch_index(&mapping.counts, block as usize);
-        if (map_pages.first as usize) < mapping.slots.len() {
-            mapping.owners.call(drawn as usize);
-        }
-        self.ahead.pass(drawn)
-    }
-}
-
-/// A number below `limit`, from the upper half of a draw.
-#[inline]
-const fn scaled(draw: u64, limit: u32) -> u32 {
-    (((draw >> 32) * limit as u64) >> 32) as u32
-}
-
 impl Mapping {
-    /// Writes all that lies in order into the tables.
-    fn write_out_all(&mut self) {
-        if self.extents.is_empty() {
-            return;
-        }
-        for block in 0..self.geometry.blocks() {
-            self.write_out(self.unit_of_block(block), block);
-        }
-        self.extents = Extents::default();
-    }
-
-    /// Gives each page of the first `pages` a valid slot: that which has its name, or one of those without, by chance.
-    fn name_pages(&mut self, pages: u32, seed: Seed) {
-        self.changes.lose();
-        self.slots.own().zero(..pages as usize);
-        self.tabled = 0..self.slots.len() as u32;
-        let unnamed = self.find_places(pages);
-        let Self { valid, owners, slots, .. } = self;
-        let (owners, slots) = (&mut owners.own()[..], &mut slots.own()[..pages as usize]);
-        match unnamed {
-            0 => {}
-            // A list of few is short, and every draw of it counts.
-            few if few < pages / 2 => name_few(valid, owners, slots, few, seed),
-            _ => name_many(valid, owners, slots, seed),
-        }
-        self.digest = digest::written(self.digest ^ seed.get(), 0, Lpn(pages));
-    }
-
-    /// Notes where those of the first `pages` are that have a slot, and of which nothing is noted; how many valid slots have no
-    /// name.
-    fn find_places(&mut self, pages: u32) -> u32 {
-        let Self { valid, owners, slots, .. } = self;
-        let (owners, mut unnamed) = (&owners.own()[..], 0);
-        let mut places = Scattered::over(&mut slots.own()[..pages as usize]);
-        for slot in valid_slots(valid) {
-            let page = owners[slot as usize];
-            unnamed += u32::from(page == UNNAMED);
-            if page < pages {
-                places.put(page, !slot);
-            }
-        }
-        places.finish();
-        unnamed
-    }
-
-    /// Gives back the memory for where the first `pages` are.
-    fn shed_places(&mut self, pages: u32) {
-        self.changes.lose();
-        let kept: Vec<u32> = (pages as usize..self.slots.len()).map(|page| self.slots.get(page)).collect();
-        self.slots.clear();
-        self.slots.own()[pages as usize..].copy_from_slice(&kept);
-    }
-
     /// The pages of the flash page that is being filled.
     fn unfilled(&self) -> Vec<BufferedPage> {
         let host = self.units[self.next_unit as usize].host;
@@ -348,135 +179,9 @@ impl Mapping {
     }
 }
 
-/// Gives the valid slots that have no name, which are so many, the pages that have no slot, in ascending order, by chance.
-fn name_few(valid: &[u64], owners: &mut [u32], slots: &mut [u32], count: u32, seed: Seed) {
-    let mut unnamed = Table::new(count as usize);
-    let without = valid_slots(valid).filter(|slot| owners[*slot as usize] == UNNAMED);
-    unnamed.iter_mut().zip(without).for_each(|(place, slot)| *place = slot);
-    let (mut order, mut ahead) = (Shuffle::new(count, seed), Ahead::of(0));
-    let mut draw = || {
-        let drawn = order.draw();
-        unnamed.call(drawn as usize);
-        unnamed[ahead.pass(drawn) as usize]
-    };
-    for _ in 0..AHEAD {
-        draw();
-    }
-    let mut names = Scattered::over(owners);
-    for (page, place) in (0..).zip(slots).filter(|(_, place)| **place == UNMAPPED) {
-        let slot = draw();
-        *place = !slot;
-        names.put(slot, page);
-    }
-    names.finish();
-}
-
-/// The same of many: of all pages by chance those that have no slot, without a list.
-fn name_many(valid: &[u64], owners: &mut [u32], slots: &mut [u32], seed: Seed) {
-    let mut names = Names::new(slots, seed);
-    let mut places = Scattered::over(slots);
-    for slot in valid_slots(valid) {
-        let owner = &mut owners[slot as usize];
-        if *owner == UNNAMED {
-            *owner = names.give();
-            places.put(*owner, !slot);
-        }
-    }
-    places.finish();
-}
-
-/// A table while it is written to, here and there: memory is asked for what is written next.
-struct Scattered<'m> {
-    table: &'m mut [u32],
-    /// Where what is still to be written; a number beyond the table's end where that is nothing.
-    ahead: Ahead<(u32, u32)>,
-}
-
-impl<'m> Scattered<'m> {
-    fn over(table: &'m mut [u32]) -> Self {
-        Self { table, ahead: Ahead::of((u32::MAX, 0)) }
-    }
-
-    /// Has a number be in this place.
-    #[inline]
-    fn put(&mut self, index: u32, number: u32) {
-        prefetch_index(&*self.table, index as usize);
-        self.write(index, number);
-    }
-
-    #[inline]
-    fn write(&mut self, index: u32, number: u32) {
-        let (index, number) = self.ahead.pass((index, number));
-        if let Some(place) = self.table.get_mut(index as usize) {
-            *place = number;
-        }
-    }
-
-    /// Writes all that is left.
-    fn finish(mut self) {
-        (0..AHEAD).for_each(|_| self.write(u32::MAX, 0));
-    }
-}
-
-/// The slots whose bits are set, ascending.
-fn valid_slots(words: &[u64]) -> impl Iterator<Item = u32> {
-    words.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(|(index, &word)| {
-        let mut rest = word;
-        std::iter::from_fn(move || {
-            let bit = rest.trailing_zeros();
-            rest &= rest.checked_sub(1)?;
-            Some((index as u32) << 6 | bit)
-        })
-    })
-}
-
-/// Pages that have no slot yet, by chance.
-struct Names {
-    /// A bit a page: these are few enough to stay at hand, which pages' slots are not.
-    free: Table<u64>,
-    order: Shuffle,
-    ahead: Ahead<u32>,
-}
-
-impl Names {
-    /// Of pages that have these slots, or none.
-    fn new(slots: &[u32], seed: Seed) -> Self {
-        let order = Shuffle::new(slots.len() as u32, seed);
-        let mut free = Table::new(slots.len().div_ceil(64));
-        for (word, slots) in free.iter_mut().zip(slots.chunks(64)) {
-            *word = slots.iter().rev().fold(0, |word, slot| word << 1 | u64::from(*slot == UNMAPPED));
-        }
-        let mut names = Self { free, order, ahead: Ahead::of(0) };
-        for _ in 0..AHEAD {
-            names.next();
-        }
-        names
-    }
-
-    /// Gives one of them away; which.
-    #[inline]
-    fn give(&mut self) -> u32 {
-        loop {
-            let page = self.next();
-            let word = &mut self.free[(page >> 6) as usize];
-            if *word >> (page & 63) & 1 == 1 {
-                *word &= !(1 << (page & 63));
-                return page;
-            }
-        }
-    }
-
-    /// The next page, with a slot or not, in whose place one more is drawn.
-    #[inline]
-    fn next(&mut self) -> u32 {
-        let drawn = self.order.draw();
-        self.free.call((drawn >> 6) as usize);
-        self.ahead.pass(drawn)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::naming::valid_slots;
     use super::*;
     use crate::preset::{Preset, Spec};
 

@@ -1,13 +1,14 @@
-//! All numbers below a bound, each once, in an order that looks like chance, without remembering which have come.
+//! All numbers below a bound, each once, in an order that looks like chance, without a list of them.
 
 use block::Seed;
 
+use crate::divisor::Divisor;
 use crate::draw::lasting;
 
-/// The numbers below a bound in the order of a seed, for ever.
+/// The numbers below a bound in the order of a seed.
 ///
-/// A Feistel network moves the cells of a table that is as square as can be and hardly larger than the bound; a number beyond the
-/// bound is left out, which keeps the rest one to one.
+/// A Feistel network moves the cells of a table that is as square as can be and hardly larger than the bound; what comes to lie
+/// beyond the bound is moved again until it lies below, which keeps the rest one to one.
 /// Source for the method: J. Black and P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002.
 ///
 /// By how much a row moves depends on its column alone, and the other way round, so that all moves are drawn beforehand: they
@@ -15,10 +16,9 @@ use crate::draw::lasting;
 pub struct Shuffle {
     bound: u32,
     rows: u32,
-    columns: u32,
+    columns: Divisor,
     /// For each pair of moves: by how much that of each column moves a row, and that of each row a column.
     moves: [(Vec<u32>, Vec<u32>); PAIRS],
-    next: (u32, u32),
 }
 
 /// Moves of a row and then of a column.
@@ -34,32 +34,34 @@ impl Shuffle {
             (0..count).map(|index| below(lasting(key, u64::from(index)), limit)).collect()
         };
         let moves = std::array::from_fn(|pair| (draw(2 * pair, columns, rows), draw(2 * pair + 1, rows, columns)));
-        Self { bound, rows, columns, moves, next: (0, 0) }
+        Self { bound, rows, columns: Divisor::from(u64::from(columns)), moves }
     }
 
-    /// The next number.
+    pub const fn bound(&self) -> u32 {
+        self.bound
+    }
+
+    /// The number that comes at `index`, which is below the bound too.
     #[inline]
-    pub fn draw(&mut self) -> u32 {
+    pub fn at(&self, index: u32) -> u32 {
+        let mut cell = u64::from(index);
         loop {
-            let (row, column) = self.next;
-            self.next = match (row + 1 == self.rows, column + 1 == self.columns) {
-                (_, false) => (row, column + 1),
-                (last, true) => (if last { 0 } else { row + 1 }, 0),
-            };
-            let number = self.moved(row, column);
-            if number < u64::from(self.bound) {
-                return number as u32;
+            cell = self.moved(cell as u32);
+            if cell < u64::from(self.bound) {
+                return cell as u32;
             }
         }
     }
 
     #[inline]
-    fn moved(&self, mut row: u32, mut column: u32) -> u64 {
+    fn moved(&self, cell: u32) -> u64 {
+        let columns = self.columns.get() as u32;
+        let (mut row, mut column) = self.columns.split_word(cell);
         for (by_column, by_row) in &self.moves {
             row = shifted(row, by_column[column as usize], self.rows);
-            column = shifted(column, by_row[row as usize], self.columns);
+            column = shifted(column, by_row[row as usize], columns);
         }
-        u64::from(row) * u64::from(self.columns) + u64::from(column)
+        u64::from(row) * u64::from(columns) + u64::from(column)
     }
 }
 
@@ -79,15 +81,17 @@ const fn shifted(number: u32, by: u32, limit: u32) -> u32 {
 mod tests {
     use super::*;
 
+    fn all(bound: u32, seed: u64) -> Vec<u32> {
+        let order = Shuffle::new(bound, Seed::new(seed));
+        (0..bound).map(|index| order.at(index)).collect()
+    }
+
     #[test]
-    fn every_number_comes_once_and_then_again() {
+    fn every_number_comes_once() {
         for bound in [1, 2, 3, 7, 100, 101, 4096, 65_537] {
-            let mut order = Shuffle::new(bound, Seed::new(u64::from(bound)));
-            let first: Vec<u32> = (0..bound).map(|_| order.draw()).collect();
-            let mut sorted = first.clone();
+            let mut sorted = all(bound, bound.into());
             sorted.sort_unstable();
             assert_eq!(sorted, (0..bound).collect::<Vec<u32>>());
-            assert_eq!(first, (0..bound).map(|_| order.draw()).collect::<Vec<u32>>(), "round and round");
         }
     }
 
@@ -95,8 +99,7 @@ mod tests {
     #[test]
     fn neighbours_come_apart() {
         for (bound, seed) in [(10_000, 1), (250_000, 2)] {
-            let mut order = Shuffle::new(bound, Seed::new(seed));
-            let all: Vec<u32> = (0..bound).map(|_| order.draw()).collect();
+            let all = all(bound, seed);
             for lag in [1, 2, bound.isqrt() as usize] {
                 let close =
                     all.iter().zip(&all[lag..]).filter(|(one, other)| one.abs_diff(**other) < bound / 10).count();

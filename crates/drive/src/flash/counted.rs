@@ -1,0 +1,150 @@
+//! How many pages of which kind each block holds, while nobody asks which they are.
+
+use block::Seed;
+
+use super::candidates::NOT_CLOSED;
+use super::mapping::{Mapping, Placing};
+use super::operation::Lpn;
+use crate::draw::Draws;
+
+/// In the place of a page: one of the host's.
+pub(super) const UNNAMED: Lpn = Lpn(u32::MAX);
+/// Where a page of the map is that is nowhere.
+const NOWHERE: u32 = u32::MAX;
+
+/// What the map's counts of valid pages do not say: how many of them are pages that were not written, and which are the map's
+/// own.
+pub(super) struct Counted {
+    /// Of each block, pages of the host's that were not written since the beginning.
+    pub kept: Vec<u16>,
+    /// The same of each unit at the beginning: all that it had.
+    pub had: Vec<u32>,
+    /// Whether anything was written or moved to each block since.
+    pub is_written: Vec<bool>,
+    /// Of each block, its pages of the map; nothing where there are none.
+    of_map: Vec<Vec<u32>>,
+    /// The block of each page of the map, and the place that it has among that block's.
+    places_of_map: Vec<(u32, u32)>,
+    /// The first page of the map.
+    pub first_of_map: u32,
+    draws: Draws,
+}
+
+impl Counted {
+    /// As things are in `mapping`, whose own pages are those from number `first_of_map` on.
+    pub fn new(mapping: &Mapping, first_of_map: u32, seed: Seed) -> Self {
+        let pages = mapping.slots.len() as u32;
+        let blocks = mapping.counts.len();
+        let mut counted = Self {
+            kept: mapping.counts.iter().map(|count| count & !NOT_CLOSED).collect(),
+            had: Vec::new(),
+            is_written: vec![false; blocks],
+            of_map: vec![Vec::new(); if first_of_map < pages { blocks } else { 0 }],
+            places_of_map: vec![(NOWHERE, 0); (pages - first_of_map) as usize],
+            first_of_map,
+            draws: Draws::new(seed),
+        };
+        for page in (first_of_map..pages).map(Lpn) {
+            if let Some(slot) = mapping.slot_of(page) {
+                let block = slot >> mapping.page_bits;
+                counted.kept[block as usize] -= 1;
+                counted.note_of_map(page, block);
+            }
+        }
+        let of_unit = |blocks: &[u16]| blocks.iter().map(|count| u32::from(*count)).sum();
+        counted.had = counted.kept.chunks(mapping.geometry.blocks_per_plane as usize).map(of_unit).collect();
+        counted
+    }
+
+    /// The pages of the map that a block holds.
+    #[inline]
+    pub fn of_map(&self, block: u32) -> &[u32] {
+        self.of_map.get(block as usize).map_or(&[], Vec::as_slice)
+    }
+
+    fn note_of_map(&mut self, page: Lpn, block: u32) {
+        let pages = &mut self.of_map[block as usize];
+        self.places_of_map[(page.0 - self.first_of_map) as usize] = (block, pages.len() as u32);
+        pages.push(page.0);
+    }
+
+    /// Whether a page of the map was ever written.
+    pub fn holds(&self, page: Lpn) -> bool {
+        self.places_of_map[(page.0 - self.first_of_map) as usize].0 != NOWHERE
+    }
+
+    /// Draws a valid page of the host's, all alike, which is so no longer.
+    #[inline]
+    pub fn lose_one(&mut self, mapping: &mut Mapping) {
+        let (blocks, pages) = (mapping.counts.len() as u32, mapping.geometry.pages_per_block);
+        loop {
+            let (block, page) = (self.draws.below(blocks), self.draws.below(pages));
+            let valid = u32::from(mapping.counts[block as usize] & !NOT_CLOSED);
+            // In this order: the pages that were not written, all others, those of the map.
+            if page < valid - self.of_map(block).len() as u32 {
+                let kept = &mut self.kept[block as usize];
+                *kept -= u16::from(page < u32::from(*kept));
+                return mapping.lose(block, 1);
+            }
+        }
+    }
+
+    /// Has a page of the map be nowhere, if it was somewhere.
+    pub fn lose_of_map(&mut self, mapping: &mut Mapping, page: Lpn) {
+        let place = &mut self.places_of_map[(page.0 - self.first_of_map) as usize];
+        let (block, place) = std::mem::replace(place, (NOWHERE, 0));
+        if block != NOWHERE {
+            let pages = &mut self.of_map[block as usize];
+            pages.swap_remove(place as usize);
+            if let Some(last) = pages.get(place as usize) {
+                self.places_of_map[(last - self.first_of_map) as usize].1 = place;
+            }
+            mapping.lose(block, 1);
+        }
+    }
+
+    /// Of so many pages that are moved from a block, how many are such that were not written and how many the map's, all that are
+    /// `left` alike.
+    #[inline]
+    fn draw_moved(&mut self, from: u32, left: u32, count: u32) -> (u32, u32) {
+        let (kept, of_map) = (u32::from(self.kept[from as usize]), self.of_map(from).len() as u32);
+        if count == left || kept + of_map == 0 {
+            return (kept, of_map);
+        }
+        let moved_of_map = self.share(of_map, left, count);
+        // As many of every kind as there are.
+        let (rest, others) = (count - moved_of_map, left - kept - of_map);
+        let moved = self.share(kept, left, count).clamp(rest.saturating_sub(others), kept.min(rest));
+        (moved, moved_of_map)
+    }
+
+    /// How many of `some` pages are among `count` of those that are `left`: what is to be expected, rounded by chance.
+    #[inline]
+    fn share(&mut self, some: u32, left: u32, count: u32) -> u32 {
+        if some == 0 { 0 } else { (some * count + self.draws.below(left)) / left }
+    }
+}
+
+impl Placing for Counted {
+    const SLOTS: bool = false;
+
+    #[inline]
+    fn put(&mut self, page: Lpn, block: u32) {
+        self.is_written[block as usize] = true;
+        if page != UNNAMED {
+            self.note_of_map(page, block);
+        }
+    }
+
+    #[inline]
+    fn moved(&mut self, from: u32, to: u32, left: u32, count: u32) {
+        self.is_written[to as usize] = true;
+        let (moved, moved_of_map) = self.draw_moved(from, left, count);
+        self.kept[from as usize] -= moved as u16;
+        self.kept[to as usize] += moved as u16;
+        for _ in 0..moved_of_map {
+            let page = self.of_map[from as usize].pop().expect("no more are moved than there are");
+            self.note_of_map(Lpn(page), to);
+        }
+    }
+}
