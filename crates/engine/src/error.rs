@@ -8,6 +8,7 @@ use thiserror::Error;
 use workload::{Damage, Invalid};
 
 use crate::Job;
+use crate::zone_plug::ZoneMisfit;
 
 /// Why a file or block device cannot be used. Nothing was changed.
 #[non_exhaustive]
@@ -119,9 +120,9 @@ pub enum RealError {
         path.display()
     )]
     NoPollQueues { path: PathBuf },
-    /// A request is longer than what a zone can hold.
-    #[error("requests of {block} do not fit into zones that hold {zone}; give a smaller bs, or zonemode=none")]
-    ZoneTooSmall { block: Bytes, zone: Bytes },
+    /// Requests do not suit the zones.
+    #[error(transparent)]
+    Zones(#[from] ZoneMisfit),
     #[error("writes to {}, which has zones, would leave the page cache in any order; leave out --direct=0", path.display())]
     ZonesBuffered { path: PathBuf },
     #[error("{} has zones, where writes go to write pointers, and verify checks them where they were asked for; leave verify out", path.display())]

@@ -5,6 +5,7 @@ use thiserror::Error;
 use workload::Invalid;
 
 use crate::Job;
+use crate::zone_plug::ZoneMisfit;
 
 /// Why a workload gave no measurement on a simulated drive.
 #[non_exhaustive]
@@ -30,9 +31,9 @@ pub enum VirtualError {
         "{op} of {length} at offset {} failed: {status}; --on-error=count counts failed requests and continues", offset.get()
     )]
     Failed { op: Op, offset: Bytes, length: Bytes, status: Status },
-    /// A request is longer than what a zone can hold.
-    #[error("requests of {block} do not fit into zones that hold {zone}; give a smaller bs, or zonemode=none")]
-    ZoneTooSmall { block: Bytes, zone: Bytes },
+    /// Requests do not suit the zones.
+    #[error(transparent)]
+    Zones(#[from] ZoneMisfit),
     /// Somebody asked for the end.
     #[error("interrupted")]
     Interrupted,

@@ -142,9 +142,8 @@ impl<'r> VirtualRun<'r> {
             let mut running = RunningJobs::new(job, began);
             if let Some(traffic) = &mut traffic {
                 let span = job.workload.span(capacity).map_err(|invalid| VirtualError::Invalid(invalid).of(job))?;
-                let block = job.workload.block_max();
-                let too_small = |zone| VirtualError::ZoneTooSmall { block, zone }.of(job);
-                let bytes = traffic.add(job.workload, span).map_err(too_small)?;
+                let added = traffic.add(job.workload, span);
+                let bytes = added.map_err(|misfit| VirtualError::Zones(misfit).of(job))?;
                 running.bytes_left = bytes.map_or(u64::MAX, Bytes::get);
             }
             for worker in 0..job.workload.workers {

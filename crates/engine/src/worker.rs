@@ -72,9 +72,7 @@ impl<'r> SharedRun<'r> {
         let (zones, bytes) = match zones {
             None => (None, workload.stop.bytes),
             Some(zones) => {
-                let block = workload.block_max();
-                let added = zones.add(workload, workload.span(target.capacity())?);
-                let (number, bytes) = added.map_err(|zone| RealError::ZoneTooSmall { block, zone })?;
+                let (number, bytes) = zones.add(workload, workload.span(target.capacity())?)?;
                 (Some((zones, number)), bytes)
             }
         };

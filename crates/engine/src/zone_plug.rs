@@ -23,6 +23,16 @@ pub(crate) struct ZonePlugs<O> {
     openers: VecDeque<usize>,
 }
 
+/// Why a job's requests do not suit a drive's zones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ZoneMisfit {
+    #[error("requests of {block} do not fit into zones that hold {zone}; give a smaller bs, or zonemode=none")]
+    TooLong { block: Bytes, zone: Bytes },
+    /// As in fio, zbd.c.
+    #[error("a trim resets a zone, and {block} is not the size of one; give --bs={} ({zone}), or zonemode=none", zone.get())]
+    NoZone { block: Bytes, zone: Bytes },
+}
+
 /// What is on its way to a zone.
 #[derive(Clone, Debug)]
 struct ZonePlug<O> {
@@ -89,19 +99,24 @@ impl<O> ZonePlugs<O> {
     /// Adds a job that uses this span; the span's data where that is all it moves, else what it was to move.
     ///
     /// # Errors
-    /// With what the smallest zone can hold, if a request does not fit there.
-    pub fn add(&mut self, workload: &Workload, span: (Bytes, Bytes)) -> Result<Option<Bytes>, Bytes> {
+    /// If its requests do not suit the zones.
+    pub fn add(&mut self, workload: &Workload, span: (Bytes, Bytes)) -> Result<Option<Bytes>, ZoneMisfit> {
         let job = self.host.job(workload, span);
-        let (least, writable) = (self.host.least_of(&job), self.host.writable_of(&job));
+        let (block, trims) = (workload.block_max(), workload.ops().contains(&Op::Trim));
+        let (least, zone) = (self.host.least_of(&job), self.host.size());
+        let writable = self.host.writable_of(&job, span, block);
         self.jobs.push(job);
         if workload.zoned.raw {
             // Its requests go as they come, and fail where the drive has it so.
             self.active_max = usize::MAX;
         }
         match workload.stop.bytes {
-            _ if !workload.zoned.raw && workload.block_max() > least => Err(least),
+            bytes if workload.zoned.raw => Ok(bytes),
+            _ if trims && block != zone => Err(ZoneMisfit::NoZone { block, zone }),
+            bytes if trims => Ok(bytes),
+            _ if block > least => Err(ZoneMisfit::TooLong { block, zone: least }),
             // Once over all addresses is once over all that can be written.
-            Some(bytes) if !workload.zoned.raw && span.1 > Bytes::ZERO && bytes.is_multiple_of(span.1) => {
+            Some(bytes) if writable > Bytes::ZERO && bytes.is_multiple_of(span.1) => {
                 Ok(Some(writable.times(bytes.div(span.1))))
             }
             bytes => Ok(bytes),

@@ -7,7 +7,7 @@ use block::{Bytes, Request, Tag, Zone, ZoneLimits};
 use workload::{Workload, ZoneStep};
 
 use crate::waker::Waker;
-use crate::zone_plug::ZonePlugs;
+use crate::zone_plug::{ZoneMisfit, ZonePlugs};
 
 /// A worker of a run: its job, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl ZoneQueue {
     }
 
     /// Adds a job, as [`ZonePlugs::add`]; its number.
-    pub fn add(&self, workload: &Workload, span: (Bytes, Bytes)) -> Result<(u32, Option<Bytes>), Bytes> {
+    pub fn add(&self, workload: &Workload, span: (Bytes, Bytes)) -> Result<(u32, Option<Bytes>), ZoneMisfit> {
         let mut state = self.state();
         let bytes = state.plugs.add(workload, span)?;
         state.jobs += 1;

@@ -5,7 +5,7 @@ use block::{Bytes, Nanos, Request, Tag};
 use drive::Drive;
 use workload::{Workload, ZoneStep};
 
-use crate::zone_plug::ZonePlugs;
+use crate::zone_plug::{ZoneMisfit, ZonePlugs};
 
 /// The account of a drive's zones, and the requests that wait for them.
 pub(crate) struct ZoneTraffic(ZonePlugs<Tag>);
@@ -17,7 +17,7 @@ impl ZoneTraffic {
     }
 
     /// As [`ZonePlugs::add`].
-    pub fn add(&mut self, workload: &Workload, span: (Bytes, Bytes)) -> Result<Option<Bytes>, Bytes> {
+    pub fn add(&mut self, workload: &Workload, span: (Bytes, Bytes)) -> Result<Option<Bytes>, ZoneMisfit> {
         self.0.add(workload, span)
     }
 

@@ -103,9 +103,19 @@ impl HostZones {
         }
     }
 
-    /// How much of a span can be written, where it is of whole zones.
-    pub fn writable_of(&self, job: &ZonedJob) -> Bytes {
-        Bytes::from_sectors(self.zones[job.first..job.end].iter().map(|zone| zone.writable - zone.start).sum())
+    /// How much of a span can be written in whole blocks, none of which goes from one zone into another.
+    pub fn writable_of(&self, job: &ZonedJob, (start, length): (Bytes, Bytes), block: Bytes) -> Bytes {
+        let (first, end) = (start.sectors(), (start + length).sectors());
+        let of_zone = |zone: &HostZone| {
+            let inside = Bytes::from_sectors(zone.writable.min(end).saturating_sub(zone.start.max(first)));
+            inside.round_down(block)
+        };
+        self.zones[job.first..job.end].iter().map(of_zone).sum()
+    }
+
+    /// The size of a zone, with what lies behind its last sector that can be written.
+    pub fn size(&self) -> Bytes {
+        Bytes::from_sectors(self.size)
     }
 
     /// The least that a zone of the span can hold.
@@ -131,8 +141,21 @@ impl HostZones {
             _ if job.access.raw => ZoneStep::Go(request),
             Op::Write => self.write(job, worker, request),
             Op::Read => self.read(job, worker, request),
+            Op::Trim => self.trim(job, request),
             _ => ZoneStep::Go(request),
         }
+    }
+
+    /// A trim resets its zone. Where there is nothing to be reset, it goes to the drive, which has nothing to do then.
+    ///
+    /// Source: fio 3.36, zbd.c, `zbd_do_io_u_trim`.
+    fn trim(&mut self, job: &mut ZonedJob, request: Request) -> ZoneStep {
+        let (index, has_pointer) = self.zone_of(request.lba);
+        if !has_pointer || !self.zones[index].can_write || self.zones[index].pointer == self.zones[index].start {
+            return ZoneStep::Go(request);
+        }
+        self.release(job, index);
+        ZoneStep::First(self.manage(job, index, ZoneAction::Reset))
     }
 
     /// Where a worker's request begins: of a sequential pattern where the one before ended.
@@ -320,6 +343,38 @@ mod tests {
     }
 
     const EMPTY: (ZoneState, u64) = (ZoneState::Empty, 0);
+
+    #[test]
+    fn a_trim_resets_a_zone_that_has_data_first() {
+        let mut host = zones(&[(ZoneState::Full, 48), EMPTY, (ZoneState::Conventional, 48)]);
+        let mut job = job(&host, Pattern::Trim, ZonedAccess::default());
+        let mut step = |lba| match host.step(&mut job, 0, ask(Op::Trim, lba, 64)) {
+            ZoneStep::Go(request) => request.to_string(),
+            ZoneStep::First(request) => format!("{} {}", request.op, request.lba.get()),
+            ZoneStep::End => "end".to_owned(),
+        };
+        assert_eq!(step(0), "zone reset 0");
+        let gone: Vec<String> = [0, 64, 128].into_iter().map(step).collect();
+        let trims: Vec<String> = [0, 64, 128].into_iter().map(|lba| ask(Op::Trim, lba, 64).to_string()).collect();
+        assert_eq!(gone, trims, "there is nothing more to be reset");
+    }
+
+    #[test]
+    fn what_can_be_written_of_a_span_is_of_whole_blocks_in_its_part_of_each_zone() {
+        let host = zones(&[EMPTY, EMPTY]);
+        let job = job(&host, Pattern::Write, ZonedAccess::default());
+        for (start, length, block, writable) in [
+            (0, 128, 8, 96),
+            (0, 128, 20, 80),
+            (0, 16, 8, 16),
+            (0, 64 + 20, 8, 48 + 16),
+            (32, 32, 8, 16),
+            (48, 16, 8, 0),
+        ] {
+            let [start, length, block, writable] = [start, length, block, writable].map(Bytes::from_sectors);
+            assert_eq!(host.writable_of(&job, (start, length), block), writable, "{length} from {start} on");
+        }
+    }
 
     #[test]
     fn writes_in_order_fill_zone_after_zone_and_reset_those_that_are_full() {

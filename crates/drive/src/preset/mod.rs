@@ -223,7 +223,13 @@ impl Preset {
             Spec::Rig(_) => rig::change(&self.text, changes)?,
             _ => change::apply(&self.text, &change::of_single(changes)?, self.spec.tables())?,
         };
-        let changed = Self::parse_whole(&text).and_then(|changed| changed.numbered(self.specimen));
+        let (capacity, has_price) = (self.capacity(), changes.contains("price."));
+        let changed = Self::parse_whole(&text).and_then(|changed| match changed.capacity() == capacity || has_price {
+            true => Ok(changed),
+            // A drive of another size has another price.
+            false => Self::parse_whole(&price::without(&text)),
+        });
+        let changed = changed.and_then(|changed| changed.numbered(self.specimen));
         let mut changed = changed.map_err(|error| change::refused(changes, &error))?;
         let joint = if self.name.contains('?') { '&' } else { '?' };
         changed.name = format!("{}{joint}{changes}", self.name);

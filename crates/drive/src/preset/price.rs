@@ -32,6 +32,18 @@ impl ListPrice {
     }
 }
 
+/// A drive's file without its price.
+pub(super) fn without(text: &str) -> String {
+    let mut is_price = false;
+    let is_other = |line: &&str| {
+        if line.trim_start().starts_with('[') {
+            is_price = line.trim() == "[price]";
+        }
+        !is_price
+    };
+    text.split_inclusive('\n').filter(is_other).collect()
+}
+
 /// A year, a month or a day, as ISO 8601 writes them.
 fn date<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
@@ -75,5 +87,15 @@ mod tests {
             let said = Preset::parse(&priced(table)).unwrap_err().to_string();
             assert!(said.contains(words), "{table}: {said}");
         }
+    }
+
+    #[test]
+    fn a_drive_whose_size_is_changed_has_no_price_but_one_that_is_given() {
+        let price =
+            |name: &str| ListPrice::of_file(&Preset::find(name).unwrap().text).map(|price| price.amount.to_string());
+        let own = price("990-pro").unwrap();
+        assert_eq!(price("990-pro?nand.read=60us").as_deref(), Some(&*own));
+        assert_eq!(price("990-pro?capacity.user=500GB"), None);
+        assert_eq!(price("990-pro?capacity.user=500GB&price.amount=99 EUR").as_deref(), Some("99.00 EUR"));
     }
 }

@@ -310,7 +310,8 @@ fn scaled(preset: &Preset, blocks: Option<u32>) -> Result<(Preset, Option<(u32, 
     };
     let before = spec.geometry.blocks_per_plane;
     let blocks = blocks.unwrap_or_else(|| suitable(spec));
-    if before <= blocks {
+    // Of a drive with zones, the addresses are not what its flash holds.
+    if before <= blocks || spec.zones.is_some() {
         return Ok((preset.clone(), None));
     }
     let kept = spec.collection.start + 1;

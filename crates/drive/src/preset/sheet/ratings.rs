@@ -228,6 +228,9 @@ fn hint(key: &str, units: &[&str]) -> String {
 /// The amounts of a text: each number with its unit, or else the next number's, or else the key's.
 fn amounts(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Result<Vec<f64>, String> {
     let text = without_brackets(text);
+    if value::has_negative(&text) {
+        return Err("it is below zero; give it without a minus sign".to_owned());
+    }
     let found = value::quantities(&text);
     let is_bare = |unit: &str| unit.trim_matches(|c: char| "/–-,;|~*".contains(c) || c.is_whitespace()).is_empty();
     let mut amounts = Vec::new();

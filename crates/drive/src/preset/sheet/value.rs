@@ -45,6 +45,15 @@ impl Interface {
     }
 }
 
+/// Whether a text has a number below zero: one behind a minus sign that stands behind nothing that could be a range's beginning
+/// or a word.
+pub fn has_negative(text: &str) -> bool {
+    let letters: Vec<char> = text.trim().chars().collect();
+    let is_sign = |at: usize| "-−".contains(letters[at]) && letters.get(at + 1).is_some_and(char::is_ascii_digit);
+    let is_first = |at: usize| at.checked_sub(1).is_none_or(|before| "/,;|=".contains(letters[before]));
+    (0..letters.len()).any(|at| is_sign(at) && is_first(at))
+}
+
 /// All numbers of a text with what follows each.
 pub fn quantities(text: &str) -> Vec<Quantity> {
     let letters: Vec<char> = text.chars().collect();
