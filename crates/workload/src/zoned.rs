@@ -349,14 +349,12 @@ mod tests {
         let mut host = zones(&[(ZoneState::Full, 48), EMPTY, (ZoneState::Conventional, 48)]);
         let mut job = job(&host, Pattern::Trim, ZonedAccess::default());
         let mut step = |lba| match host.step(&mut job, 0, ask(Op::Trim, lba, 64)) {
-            ZoneStep::Go(request) => request.to_string(),
-            ZoneStep::First(request) => format!("{} {}", request.op, request.lba.get()),
+            ZoneStep::Go(request) | ZoneStep::First(request) => format!("{} {}", request.op, request.lba.get()),
             ZoneStep::End => "end".to_owned(),
         };
         assert_eq!(step(0), "zone reset 0");
-        let gone: Vec<String> = [0, 64, 128].into_iter().map(step).collect();
-        let trims: Vec<String> = [0, 64, 128].into_iter().map(|lba| ask(Op::Trim, lba, 64).to_string()).collect();
-        assert_eq!(gone, trims, "there is nothing more to be reset");
+        let others: Vec<String> = [0, 64, 128].into_iter().map(step).collect();
+        assert_eq!(others, ["trim 0", "trim 64", "trim 128"], "there is nothing more to be reset");
     }
 
     #[test]

@@ -148,3 +148,59 @@ impl Placing for Counted {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use testkit::Random;
+
+    use super::*;
+
+    /// Two blocks, the first of which holds so many pages of either kind.
+    fn counted(kept: u32, of_map: u32) -> Counted {
+        Counted {
+            kept: vec![kept as u16, 0],
+            had: vec![kept],
+            is_written: vec![false; 2],
+            of_map: vec![(1_000..1_000 + of_map).collect(), Vec::new()],
+            places_of_map: (0..of_map).map(|place| (0, place)).collect(),
+            first_of_map: 1_000,
+            draws: Draws::new(Seed::new(u64::from(kept + of_map))),
+        }
+    }
+
+    #[test]
+    fn no_more_pages_of_a_kind_are_moved_than_there_are() {
+        let mut random = Random::new(1);
+        for _ in 0..20_000 {
+            let left = 1 + random.below(300) as u32;
+            let kept = random.below(u64::from(left) + 1) as u32;
+            let of_map = random.below(u64::from(left - kept) + 1) as u32;
+            let count = 1 + random.below(left.into()) as u32;
+            let told = format!("{count} of {left}, {kept} kept, {of_map} of the map");
+            let mut counted = counted(kept, of_map);
+            counted.moved(0, 1, left, count);
+            let (moved, moved_of_map) = (u32::from(counted.kept[1]), counted.of_map(1).len() as u32);
+            assert_eq!(u32::from(counted.kept[0]) + moved, kept, "{told}");
+            assert_eq!(counted.of_map(0).len() as u32 + moved_of_map, of_map, "{told}");
+            let others = (count).checked_sub(moved + moved_of_map).expect(&told);
+            assert!(others <= left - kept - of_map, "{told}: {others} others");
+            for (block, pages) in (0..).zip(&counted.of_map) {
+                let are_there = (0..).zip(pages).all(|(place, page)| {
+                    counted.places_of_map[(page - counted.first_of_map) as usize] == (block, place)
+                });
+                assert!(are_there, "{told}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_moved_is_as_it_is_on_average() {
+        let (mut counted, mut sums) = (counted(60, 10), (0, 0));
+        for _ in 0..100_000 {
+            let (moved, moved_of_map) = counted.draw_moved(0, 100, 3);
+            sums = (sums.0 + moved, sums.1 + moved_of_map);
+        }
+        let close = |sum: u32, expected: f64| (f64::from(sum) / 100_000.0 / expected - 1.0).abs() < 0.02;
+        assert!(close(sums.0, 1.8) && close(sums.1, 0.3), "{sums:?}");
+    }
+}

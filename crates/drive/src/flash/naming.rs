@@ -334,3 +334,42 @@ fn side_by_side<T: Send>(processors: usize, parts: Vec<T>, work: impl Fn(T) + Sy
         parts.for_each(work);
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use testkit::Random;
+
+    use super::*;
+
+    #[test]
+    fn every_part_is_worked_on_once_whoever_does_it() {
+        for (processors, parts) in [(1, 5), (2, 5), (4, 5), (4, 3), (3, 0)] {
+            let done: Vec<AtomicU32> = (0..parts).map(|_| AtomicU32::new(0)).collect();
+            side_by_side(processors, (0..parts).collect(), |part| _ = done[part].fetch_add(1, Ordering::Relaxed));
+            assert!(done.iter().all(|times| times.load(Ordering::Relaxed) == 1), "{processors} for {parts}");
+        }
+    }
+
+    #[test]
+    fn places_are_the_same_in_parts_as_in_one_piece() {
+        let mut random = Random::new(3);
+        let (slots, pages) = (64 * 200, 9_001_usize);
+        let (mut owners, mut valid, mut order) =
+            (vec![7; slots], vec![0_u64; slots / 64], (0..slots).collect::<Vec<_>>());
+        for (page, first) in (0..pages).map(|page| (page as u32, page)) {
+            order.swap(first, first + random.place(slots - first));
+            owners[order[first]] = page;
+            valid[order[first] / 64] |= 1 << (order[first] % 64);
+        }
+        let mut whole = vec![0; pages];
+        note_places(&mut whole, 0, &owners, &valid);
+        assert!((0..pages).all(|page| whole[page] == !(order[page] as u32)));
+        let mut in_parts = vec![0; pages];
+        for (number, part) in in_parts.chunks_mut(1_000).enumerate() {
+            note_places(part, number as u32 * 1_000, &owners, &valid);
+        }
+        assert_eq!(in_parts, whole);
+    }
+}

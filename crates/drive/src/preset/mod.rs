@@ -223,8 +223,8 @@ impl Preset {
             Spec::Rig(_) => rig::change(&self.text, changes)?,
             _ => change::apply(&self.text, &change::of_single(changes)?, self.spec.tables())?,
         };
-        let (capacity, has_price) = (self.capacity(), changes.contains("price."));
-        let changed = Self::parse_whole(&text).and_then(|changed| match changed.capacity() == capacity || has_price {
+        let capacity = self.capacity();
+        let changed = Self::parse_whole(&text).and_then(|changed| match changed.capacity() == capacity {
             true => Ok(changed),
             // A drive of another size has another price.
             false => Self::parse_whole(&price::without(&text)),

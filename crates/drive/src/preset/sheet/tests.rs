@@ -50,7 +50,7 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         ("capacity=64GB, class=server, interface=pcie4x4, sequential-write=6000MB/s", "such flash take"),
         ("capacity=1TB, endurance=600PBW", "check its unit"),
         ("capacity=-1TB", "below zero"),
-        ("capacity=1TB, interface=sata, sequential=560/-530 MB/s", "below zero"),
+        ("capacity=1TB, interface=sata, sequential-read=-560 MB/s", "below zero"),
         ("capacity=1TB, read-latency=3us", "25 to 1,000 us"),
         ("capacity=1TB, sequential-read=7000", "7,000 MB/s"),
         ("capacity=1TB, sequential-read=6Gb/s", "in bits"),
