@@ -77,7 +77,7 @@ pub enum LabError {
     /// A simulated drive is too large for the machine's memory.
     #[error(
         "to measure this simulated drive in random states takes up to {needed} more of memory, most of it for its map, and \
-         {available} is available; end what else takes memory, or simulate a smaller drive, as with `?capacity.user=1TB`"
+         {available} is available; end what else takes memory, or simulate a smaller drive, by `?capacity.user=` and a size"
     )]
     Memory { needed: Bytes, available: Bytes },
     /// It cannot be made a block device.

@@ -1,6 +1,6 @@
 //! Every option of fio's, and what becomes of it.
 //!
-//! Source: fio 3.33, `fio --cmdhelp=all`, `fio --enghelp` and HOWTO.
+//! Source, where none is given: fio 3.33, `fio --cmdhelp=all`, `fio --enghelp` and HOWTO.
 
 use std::sync::LazyLock;
 
@@ -291,6 +291,41 @@ const LOST_SELDOM: &[FioOptionSpec] = &[
     known("profile", &[], Refused(NEVER, "its requests are made by a test that is built into fio")),
 ];
 
+const NO_PLACEMENT: &str = "writes carry no placement identifiers";
+const PROTECTION: &str = "no protection information is sent, generated or checked";
+
+/// What fio has had since 3.34.
+///
+/// Source: fio 3.41, HOWTO.
+const NEWER: &[FioOptionSpec] = &[
+    known("steadystate_check_interval", &["ss_interval"], With("steadystate")),
+    known("fdp", &[], Lost(OFF, NO_PLACEMENT)),
+    known("dataplacement", &[], Lost(&["none"], NO_PLACEMENT)),
+    known("plid_select", &["fdp_pli_select"], With("dataplacement")),
+    known("plids", &["fdp_pli"], With("dataplacement")),
+    known("dp_scheme", &[], With("dataplacement")),
+    known("num_range", &[], Lost(&["1"], "each trim is of one range")),
+    known("md_per_io_size", &[], Lost(OFF, "blocks have no metadata")),
+    known("pi_act", &[], Lost(NEVER, PROTECTION)),
+    known("pi_chk", &[], With("pi_act")),
+    known("apptag", &[], With("pi_act")),
+    known("apptag_mask", &[], With("pi_act")),
+    known("write_mode", &[], Refused(&["write"], "writes are plain writes here")),
+    known("verify_mode", &[], Lost(&["read"], "data is checked by reading it")),
+    known("verify_write_sequence", &[], With("verify")),
+    known("verify_header_seed", &[], With("verify")),
+    known("spr_num_regions", &[], Natural("the order of SPRandom is made for the whole span at once")),
+    known("sprandom_cache_size", &["spr_cs"], Natural("the order of SPRandom is made for the whole span at once")),
+    known(
+        "log_window_value",
+        &[],
+        Lost(&["avg"], "logs have the mean of each window; `log_max_value` has the largest"),
+    ),
+    known("log_issue_time", &[], Lost(OFF, "logs have the time of completion")),
+    known("job_start_clock_id", &[], Lost(OFF, "the beginning is told by the wall clock")),
+    known("recover_zbd_write_error", &[], Lost(OFF, "a write that fails in a zone is an error as any other")),
+];
+
 /// What merges recordings.
 const MERGE: &[FioOptionSpec] = &[
     known("merge_blktrace_file", &[], Refused(NEVER, MERGED)),
@@ -313,6 +348,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static FioOptionSpec> {
         .chain(NATURAL)
         .chain(LOST)
         .chain(LOST_SELDOM)
+        .chain(NEWER)
         .chain(MERGE)
         .chain(OPTIONS)
 }
