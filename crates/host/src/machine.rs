@@ -60,7 +60,8 @@ impl Machine {
 
     /// The memory that this process can have without swapping, and before a control group that it is in is full.
     pub fn memory_available(&self) -> Option<Bytes> {
-        let of_group = self.memory_group().and_then(|group| group.available(&self.root));
+        let read = |path: &Path| word(&self.root.join(path.strip_prefix("/").unwrap_or(path)));
+        let of_group = self.memory_group().and_then(|group| group.available(read));
         [self.memory_line("MemAvailable:"), of_group].into_iter().flatten().min()
     }
 

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use block::Bytes;
 
 use crate::Mount;
-use crate::machine::word;
 
 /// The memory control group that a process is in.
 ///
@@ -66,15 +65,14 @@ impl MemoryGroup {
         self.home.ancestors().take_while(|group| group.starts_with(&self.top))
     }
 
-    /// What processes in it can still take before it or one that it lies in is full; none where nothing bounds them. The
-    /// folders of groups lie under `root`.
-    pub(crate) fn available(&self, root: &Path) -> Option<Bytes> {
+    /// What processes in it can still take before it or one that it lies in is full, by what `read` has of their files; none
+    /// where nothing bounds them.
+    pub(crate) fn available(&self, read: impl Fn(&Path) -> Option<String>) -> Option<Bytes> {
         let (limits, usage, inactive) = self.version.account();
         let left = |group: &Path| {
-            let folder = root.join(group.strip_prefix("/").unwrap_or(group));
-            let number = |name: &str| word(&folder.join(name))?.parse::<u64>().ok();
+            let number = |name: &str| read(&group.join(name))?.parse::<u64>().ok();
             let limit = limits.iter().filter_map(|name| number(name)).min()?;
-            let stat = word(&folder.join("memory.stat")).unwrap_or_default();
+            let stat = read(&group.join("memory.stat")).unwrap_or_default();
             let idle = stat.lines().find_map(|line| line.strip_prefix(inactive)?.trim().parse().ok()).unwrap_or(0);
             Some(limit.saturating_sub(number(usage)?.saturating_sub(idle)))
         };

@@ -145,8 +145,13 @@ fn judged(preset: &Preset) -> [String; 2] {
     let logarithms = record.kinds(Use::Check).map(|(_, found)| found.points as f64 * found.factor.ln());
     let factor = (logarithms.sum::<f64>() / points.max(1) as f64).exp();
     let mark = if record.digest == qos::digest(preset) { "" } else { "*" };
-    let checked = if points == 0 { dash(0) } else { format!("{points} ×{factor:.2}{mark}") };
+    let checked = if points == 0 { dash(0) } else { format!("{points} {}{mark}", times(factor)) };
     [dash(ratings + record.points(Use::Fit)), checked]
+}
+
+/// A factor; where the drive has nothing of what was published, there is none.
+fn times(factor: f64) -> String {
+    if factor.is_finite() { format!("×{factor:.2}") } else { "×∞".to_owned() }
 }
 
 /// To how many published figures the drive was fitted, how many check it, and how well it meets them.
@@ -168,7 +173,7 @@ fn predictions(preset: &Preset) -> Vec<(&'static str, String)> {
     };
     for (usage, word) in [(Use::Fit, "for fitting"), (Use::Check, "for validation")] {
         let kind = |(kind, found): (qos::Kind, qos::KindRecord)| {
-            format!("{} ×{:.2} ({})", kind.title(), found.factor, found.points)
+            format!("{} {} ({})", kind.title(), times(found.factor), found.points)
         };
         let kinds: Vec<String> = record.kinds(usage).map(kind).collect();
         if !kinds.is_empty() {

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::candidates::NOT_CLOSED;
 use super::geometry::{Geometry, Unit};
-use super::mapping::{InSlots, Mapping, PageSource, Placing};
+use super::mapping::{Mapping, PageSource};
 use super::operation::{FlashOp, Moved};
 use super::pacing::PacingSpec;
+use super::placing::{InSlots, Placing};
 use crate::divisor::Divisor;
 use crate::shared_table::Numbers;
 

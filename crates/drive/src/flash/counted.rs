@@ -3,8 +3,9 @@
 use block::Seed;
 
 use super::candidates::NOT_CLOSED;
-use super::mapping::{Mapping, Placing};
+use super::mapping::Mapping;
 use super::operation::Lpn;
+use super::placing::Placing;
 use crate::draw::Draws;
 
 /// In the place of a page: one of the host's.

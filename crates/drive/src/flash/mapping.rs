@@ -16,6 +16,7 @@ use super::extents::Extents;
 use super::geometry::{Geometry, Unit};
 use super::operation::{Cells, FlashOp, Lpn, PageLocation};
 use super::packing::Packing;
+use super::placing::{InSlots, Placing};
 use super::retirement::{self, WORN_START_MIN};
 use crate::divisor::Divisor;
 use crate::shared_table::{Numbers, SharedTable};
@@ -120,25 +121,6 @@ pub(super) struct Frontier {
     /// How many pages it takes.
     pub end: u32,
     pub cells: Cells,
-}
-
-/// What is noted of pages as they are written and moved.
-pub(super) trait Placing {
-    /// Whether it is which of them is in which slot. Otherwise no more is known of a page than its block.
-    const SLOTS: bool;
-
-    /// `page` was written to a block.
-    fn put(&mut self, _page: Lpn, _block: u32) {}
-
-    /// So many of the pages that are `left` in a block are moved to another.
-    fn moved(&mut self, _from: u32, _to: u32, _left: u32, _count: u32) {}
-}
-
-/// The slot of each.
-pub(super) struct InSlots;
-
-impl Placing for InSlots {
-    const SLOTS: bool = true;
 }
 
 /// Which of the two streams of data of a unit.

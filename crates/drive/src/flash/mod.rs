@@ -31,6 +31,7 @@ mod packed;
 mod packing;
 mod pages;
 mod patrol;
+mod placing;
 mod power_cut;
 mod random_writes;
 mod read;

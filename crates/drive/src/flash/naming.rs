@@ -9,7 +9,6 @@
 
 use std::num::NonZero;
 use std::ops::Range;
-use std::thread;
 
 use block::Seed;
 use prefetch_index::prefetch_index;
@@ -318,7 +317,7 @@ pub(super) fn valid_slots(words: &[u64]) -> impl Iterator<Item = u32> {
 
 /// How many processors are worth while for so many pages.
 fn processors(pages: usize) -> usize {
-    let there = thread::available_parallelism().map_or(1, NonZero::get);
+    let there = std::thread::available_parallelism().map_or(1, NonZero::get);
     (pages / PAGES_EACH).clamp(1, there.min(PROCESSORS_MOST))
 }
 
@@ -326,7 +325,7 @@ fn processors(pages: usize) -> usize {
 fn side_by_side<T: Send>(processors: usize, parts: Vec<T>, work: impl Fn(T) + Sync) {
     let each = parts.len().div_ceil(processors).max(1);
     let (mut parts, work) = (parts.into_iter(), &work);
-    thread::scope(|scope| {
+    std::thread::scope(|scope| {
         for _ in 1..processors {
             let share: Vec<T> = parts.by_ref().take(each).collect();
             scope.spawn(move || share.into_iter().for_each(work));

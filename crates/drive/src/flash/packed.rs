@@ -3,8 +3,9 @@
 use super::collection::{Copied, Victim};
 use super::digest;
 use super::geometry::Unit;
-use super::mapping::{Frontier, InSlots, Mapping, PageSource};
+use super::mapping::{Frontier, Mapping, PageSource};
 use super::operation::{FlashOp, Lpn, Moved, PageLocation};
+use super::placing::InSlots;
 use crate::shared_table::{Numbers, SharedTable};
 
 impl Mapping {
