@@ -296,7 +296,7 @@ const PROTECTION: &str = "no protection information is sent, generated or checke
 
 /// What fio has had since 3.34.
 ///
-/// Source: fio 3.41, HOWTO.
+/// Source: fio after 3.42 (August 2026), options.c and engines/io_uring.c.
 const NEWER: &[FioOptionSpec] = &[
     known("steadystate_check_interval", &["ss_interval"], With("steadystate")),
     known("fdp", &[], Lost(OFF, NO_PLACEMENT)),
@@ -315,11 +315,11 @@ const NEWER: &[FioOptionSpec] = &[
     known("verify_write_sequence", &[], With("verify")),
     known("verify_header_seed", &[], With("verify")),
     known("spr_num_regions", &[], Natural("the order of SPRandom is made for the whole span at once")),
-    known("sprandom_cache_size", &["spr_cs"], Natural("the order of SPRandom is made for the whole span at once")),
+    known("spr_cs", &[], Natural("the order of SPRandom is made for the whole span at once")),
     known(
         "log_window_value",
         &[],
-        Lost(&["avg"], "logs have the mean of each window; `log_max_value` has the largest"),
+        Lost(&["avg", "0"], "logs have the mean of each window; `log_max_value` has the largest"),
     ),
     known("log_issue_time", &[], Lost(OFF, "logs have the time of completion")),
     known("job_start_clock_id", &[], Lost(OFF, "the beginning is told by the wall clock")),
