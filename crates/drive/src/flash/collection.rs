@@ -108,8 +108,7 @@ impl Mapping {
     /// page written, so that a block is empty just as it is needed.
     #[inline(always)]
     pub(super) fn collect(&mut self, unit: Unit, size: u32, plan: &mut Vec<FlashOp>, placing: &mut impl Placing) {
-        let state = &self.units[unit.0 as usize];
-        if state.victim.is_none() && (state.free.len() <= self.collection.start as usize || self.folds(unit)) {
+        if self.wants_victim(unit) {
             self.begin(unit);
         }
         if let Some(victim) = &mut self.units[unit.0 as usize].victim {
@@ -120,6 +119,31 @@ impl Mapping {
             let victim = *victim;
             self.move_pages(unit, victim, due / PACE_UNIT, plan, placing);
         }
+    }
+
+    /// The same before each of so many pages of the host's, where nothing else comes between them.
+    pub(super) fn collect_for(&mut self, unit: Unit, pages: u32, plan: &mut Vec<FlashOp>, placing: &mut impl Placing) {
+        let mut left = pages;
+        while left > 0 {
+            let due = match self.units[unit.0 as usize].victim {
+                // Up to the page before which the last is moved: another block may be chosen behind it.
+                Some(Victim { block, pace, owed, .. }) => {
+                    let moves = u32::from(self.counts[block as usize] & !NOT_CLOSED) * PACE_UNIT;
+                    moves.saturating_sub(owed).div_ceil(pace).clamp(1, left)
+                }
+                None if self.wants_victim(unit) => 1,
+                None => return,
+            };
+            self.collect(unit, due, plan, placing);
+            left -= due;
+        }
+    }
+
+    /// Whether a unit that empties no block is to begin with one.
+    #[inline]
+    fn wants_victim(&self, unit: Unit) -> bool {
+        let state = &self.units[unit.0 as usize];
+        state.victim.is_none() && (state.free.len() <= self.collection.start as usize || self.folds(unit))
     }
 
     /// Moves at least `pages` pages of the unit while the host asks nothing, appending it to `plan`; whether

@@ -1,15 +1,21 @@
 //! How many pages of which kind each block holds, while nobody asks which they are.
 
 use block::Seed;
+use prefetch_index::prefetch_index;
 
 use super::candidates::NOT_CLOSED;
-use super::mapping::Mapping;
-use super::operation::Lpn;
+use super::digest;
+use super::mapping::{Frontier, Mapping, PageSource, UnitState};
+use super::operation::{FlashOp, Lpn, PageLocation};
 use super::placing::Placing;
 use crate::draw::Draws;
 
 /// In the place of a page: one of the host's.
 pub(super) const UNNAMED: Lpn = Lpn(u32::MAX);
+/// So many pages are drawn together, and memory is asked for their blocks.
+const TOGETHER: usize = 32;
+/// And no more are written together than one part in so many of a block.
+const BLOCK_SHARE: u32 = 32;
 /// Where a page of the map is that is nowhere.
 const NOWHERE: u32 = u32::MAX;
 
@@ -74,18 +80,27 @@ impl Counted {
         self.places_of_map[(page.0 - self.first_of_map) as usize].0 != NOWHERE
     }
 
-    /// Draws a valid page of the host's, all alike, which is so no longer.
+    /// Draws so many valid pages of the host's, all alike, which are so no longer.
     #[inline]
-    pub fn lose_one(&mut self, mapping: &mut Mapping) {
+    pub fn lose(&mut self, mapping: &mut Mapping, count: u32) {
         let (blocks, pages) = (mapping.counts.len() as u32, mapping.geometry.pages_per_block);
-        loop {
-            let (block, page) = (self.draws.below(blocks), self.draws.below(pages));
-            let valid = u32::from(mapping.counts[block as usize] & !NOT_CLOSED);
-            // In this order: the pages that were not written, all others, those of the map.
-            if page < valid - self.of_map(block).len() as u32 {
-                let kept = &mut self.kept[block as usize];
-                *kept -= u16::from(page < u32::from(*kept));
-                return mapping.lose(block, 1);
+        let (mut left, mut drawn) = (count, [(0, 0); TOGETHER]);
+        while left > 0 {
+            let drawn = &mut drawn[..TOGETHER.min(left as usize)];
+            for place in &mut *drawn {
+                *place = (self.draws.below(blocks), self.draws.below(pages));
+                prefetch_index(&mapping.counts, place.0 as usize);
+                prefetch_index(&self.kept, place.0 as usize);
+            }
+            for &mut (block, page) in drawn {
+                let valid = u32::from(mapping.counts[block as usize] & !NOT_CLOSED);
+                // In this order: the pages that were not written, all others, those of the map.
+                if page < valid - self.of_map(block).len() as u32 {
+                    let kept = &mut self.kept[block as usize];
+                    *kept -= u16::from(page < u32::from(*kept));
+                    mapping.lose(block, 1);
+                    left -= 1;
+                }
             }
         }
     }
@@ -126,6 +141,47 @@ impl Counted {
     }
 }
 
+impl Mapping {
+    /// So many pages of the host's are written together: whole flash pages, and few beside a block.
+    pub(super) fn pages_together(&self) -> u32 {
+        let most = self.host_block_pages() / BLOCK_SHARE;
+        most.clamp(1, TOGETHER as u32).next_multiple_of(self.geometry.program_pages)
+    }
+
+    /// Writes up to so many pages of the host's, of which there is no copy, as [`put`](Self::put) does one after the other, but
+    /// all to the unit whose turn it is, and no more than its block has room for. How many, and whether none waits for its
+    /// flash page to be full.
+    pub(super) fn put_together(&mut self, most: u32, plan: &mut Vec<FlashOp>, counted: &mut Counted) -> (u32, bool) {
+        let unit = self.choose_unit();
+        let together = self.geometry.program_pages;
+        let UnitState { host, valid, valid_max, .. } = self.units[unit.0 as usize];
+        let Frontier { block, next, end, cells } = host;
+        let room = most.min(end - next).min(valid_max - valid);
+        // What is begun of a further flash page waits for the unit's next turn.
+        let begun = (next + room) % together;
+        let count = if begun < room { room - begun } else { room };
+        self.collect_for(unit, count, plan, counted);
+        let state = &mut self.units[unit.0 as usize];
+        state.host.next += count;
+        state.valid += count;
+        self.counts[block as usize] += count as u16;
+        counted.put(UNNAMED, block);
+        self.digest = digest::written(self.digest, block << self.page_bits | next, UNNAMED);
+        for page in (next / together..(next + count) / together).map(|number| number * together) {
+            let (block, sense) = self.sense_of(block << self.page_bits | page);
+            plan.push(FlashOp::Program(PageLocation { unit, cells, block, sense }));
+        }
+        if next + count == end {
+            self.close(unit, PageSource::Host);
+        }
+        let is_full = (next + count).is_multiple_of(together);
+        if is_full {
+            self.give_turn(unit);
+        }
+        (count, is_full)
+    }
+}
+
 impl Placing for Counted {
     const SLOTS: bool = false;
 
@@ -152,9 +208,12 @@ impl Placing for Counted {
 
 #[cfg(test)]
 mod tests {
+    use block::{Bytes, Lba};
     use testkit::Random;
 
     use super::*;
+    use crate::flash::FlashDrive;
+    use crate::preset::{Preset, Spec};
 
     /// Two blocks, the first of which holds so many pages of either kind.
     fn counted(kept: u32, of_map: u32) -> Counted {
@@ -203,5 +262,57 @@ mod tests {
         }
         let close = |sum: u32, expected: f64| (f64::from(sum) / 100_000.0 / expected - 1.0).abs() < 0.02;
         assert!(close(sums.0, 1.8) && close(sums.1, 0.3), "{sums:?}");
+    }
+
+    #[test]
+    fn pages_that_are_put_together_leave_what_they_leave_one_by_one() {
+        for kind in ["x25-m?", "990-pro?slc.fixed=2MB&slc.dynamic=4MB&gc.idle_after=1s&"] {
+            let small = "capacity.user=96MiB&channels=2&dies_per_channel=2&pages_per_block=96&capacity.spare=40%";
+            let Spec::Flash(spec) = Preset::find(&format!("{kind}{small}")).unwrap().spec else { panic!("{kind}") };
+            let mut drive = FlashDrive::new(spec);
+            drive.fill_untimed(Lba::new(0), Lba::at(spec.capacity), Bytes::from_mib(1), 100);
+            let mut maps = [drive.mapping.without_tables(), drive.mapping.without_tables()];
+            let mut counted = [1, 2].map(|seed| Counted::new(&maps[0], drive.map_base, Seed::new(seed)));
+            let (mut random, mut plan) = (Random::new(5), Vec::new());
+            let mut pages = [0_u32; 2];
+            for _ in 0..20_000 {
+                let most = 1 + random.below(12) as u32;
+                for _ in 0..most {
+                    // As both moved other pages, only what is counted of all of them is the same.
+                    let block = loop {
+                        let block = random.place(maps[0].counts.len());
+                        if maps[0].counts[block] & !NOT_CLOSED > 0 {
+                            break block as u32;
+                        }
+                    };
+                    for (map, counted) in maps.iter_mut().zip(&mut counted) {
+                        map.lose(block, 1);
+                        let kept = &mut counted.kept[block as usize];
+                        *kept = (*kept).min(map.counts[block as usize] & !NOT_CLOSED);
+                    }
+                }
+                let mut left = most;
+                while left > 0 {
+                    let turn = maps[1].choose_unit();
+                    let (count, _) = maps[0].put_together(left, &mut plan, &mut counted[0]);
+                    for _ in 0..count {
+                        maps[1].next_unit = turn.0;
+                        maps[1].put(UNNAMED, &mut plan, &mut counted[1]);
+                    }
+                    left -= count;
+                    pages = [pages[0] + 1, pages[1] + count];
+                }
+                let [together, apart] = &maps;
+                assert!(together.counts == apart.counts && together.moved == apart.moved, "{kind}");
+                assert_eq!(together.next_unit, apart.next_unit, "{kind}");
+                for (one, other) in together.units.iter().zip(&apart.units) {
+                    let of = |state: &UnitState| (state.free.clone(), state.host.next, state.collection.next, state.valid);
+                    assert_eq!(of(one), of(other), "{kind}");
+                    let of = |state: &UnitState| state.victim.map(|victim| victim.block);
+                    assert_eq!(of(one), of(other), "{kind}");
+                }
+            }
+            assert!(maps[0].moved > 10_000 && pages[1] > 3 * pages[0], "{kind}: {} moved, {pages:?}", maps[0].moved);
+        }
     }
 }

@@ -265,9 +265,15 @@ impl Mapping {
         if full {
             let (block, sense) = self.sense_of(slot + 1 - self.geometry.program_pages);
             plan.push(FlashOp::Program(PageLocation { unit, cells, block, sense }));
-            self.next_unit = if unit.0 + 1 == self.units.len() as u32 { 0 } else { unit.0 + 1 };
+            self.give_turn(unit);
         }
         full
+    }
+
+    /// Gives the turn to the unit behind this one.
+    #[inline(always)]
+    pub(super) fn give_turn(&mut self, unit: Unit) {
+        self.next_unit = if unit.0 + 1 == self.units.len() as u32 { 0 } else { unit.0 + 1 };
     }
 
     /// Leaves what is still free of the flash page that is being filled, so that it can be programmed.
@@ -397,14 +403,14 @@ impl Mapping {
             if valid < valid_max {
                 return Unit(unit);
             }
-            self.pass_over(unit);
+            self.pass_over(Unit(unit));
         }
     }
 
     /// Gives the turn to the next unit, even if a flash page of this one is not full: it goes on there later.
     #[cold]
-    fn pass_over(&mut self, unit: u32) {
-        self.next_unit = if unit + 1 == self.units.len() as u32 { 0 } else { unit + 1 };
+    fn pass_over(&mut self, unit: Unit) {
+        self.give_turn(unit);
     }
 
     /// Marks what `page` points to as no longer valid; whether there was such.

@@ -50,6 +50,18 @@ const SHARE: u32 = 9;
 /// Writes that would have to wait for longer are limited by the flash.
 pub const BEHIND: Nanos = Nanos::from_millis(1);
 
+/// How many pages a plan moves, and how many it reads for that.
+#[inline]
+fn moved_and_read(plan: &[FlashOp]) -> [u64; 2] {
+    let (mut moved, mut reads) = (0, 0);
+    for op in plan {
+        if let FlashOp::Move(_, moves) = op {
+            (moved, reads) = (moved + u64::from(moves.pages), reads + u64::from(moves.reads));
+        }
+    }
+    [moved, reads]
+}
+
 impl Pacing {
     /// A drive that nothing was written to.
     pub fn new(spec: PacingSpec, geometry: &Geometry, times: &NandTimes) -> Self {
@@ -67,13 +79,19 @@ impl Pacing {
     /// Notes what writing a page of the host's brought about.
     #[inline]
     pub fn note(&mut self, plan: &[FlashOp]) {
-        let (mut moved, mut reads) = (0, 0);
-        for op in plan {
-            if let FlashOp::Move(_, moves) = op {
-                (moved, reads) = (moved + moves.pages, reads + moves.reads);
-            }
-        }
-        let average = |mean: &mut u64, new: u32| *mean = *mean - (*mean >> SHARE) + (u64::from(new) << (16 - SHARE));
+        let [moved, reads] = moved_and_read(plan).map(|pages| pages << 16);
+        self.average(moved, reads);
+    }
+
+    /// The same of so many pages that were written together, each of which had an equal share in it.
+    pub fn note_together(&mut self, plan: &[FlashOp], pages: u32) {
+        let [moved, reads] = moved_and_read(plan).map(|all| (all << 16) / u64::from(pages));
+        (0..pages).for_each(|_| self.average(moved, reads));
+    }
+
+    #[inline]
+    fn average(&mut self, moved: u64, reads: u64) {
+        let average = |mean: &mut u64, new: u64| *mean = *mean - (*mean >> SHARE) + (new >> SHARE);
         average(&mut self.moved, moved);
         average(&mut self.reads, reads);
     }

@@ -14,7 +14,7 @@ use block::{Bytes, Lba, Nanos, Seed};
 
 use super::buffer::SectorMask;
 use super::construct::Writer;
-use super::counted::{Counted, UNNAMED};
+use super::counted::Counted;
 use super::geometry::Geometry;
 use super::mapping::Mapping;
 use super::nand::NandTimes;
@@ -60,17 +60,23 @@ impl FlashDrive {
         let extents = std::mem::take(&mut drive.mapping.extents);
         let mut regions = Draws::new(seed.split("regions"));
         let shares = DieShares::of(&drive.spec);
+        // What the map's memory has to do is asked before each.
+        let most = if drive.map_cache.is_some() { 1 } else { drive.mapping.pages_together() };
         let (mut done, mut waits) = (0, false);
         while done < writes && !drive.mapping.is_read_only() {
+            let mut left = u64::from(most).min(writes - done) as u32;
             if drive.map_cache.is_some() {
                 drive.claim_region(Lpn(regions.below(drive.map_base)), &mut counted, shares);
                 if drive.mapping.is_read_only() {
                     break;
                 }
             }
-            counted.lose_one(&mut drive.mapping);
-            waits = !drive.put_counted(UNNAMED, &mut counted, shares);
-            done += 1;
+            counted.lose(&mut drive.mapping, left);
+            done += u64::from(left);
+            while left > 0 {
+                let (count, is_full) = drive.put_together(left, &mut counted, shares);
+                (left, waits) = (left - count, !is_full);
+            }
         }
         let page = drive.spec.geometry.page;
         drive.counters.count_writes(Lba::new(0), Lba::at(page.times(writes)), page);
@@ -105,7 +111,7 @@ impl FlashDrive {
         if let Some(region) = need.write_back {
             let page = Lpn(self.map_base + region);
             counted.lose_of_map(&mut self.mapping, page);
-            self.put_counted(page, counted, shares);
+            self.put_of_map(page, counted, shares);
         }
         if let Some(region) = need.fetch {
             let is_here = self.holds_table(region);
@@ -116,16 +122,31 @@ impl FlashDrive {
         }
     }
 
-    /// Has the map decide where a page goes of which there is no copy, and counts what that takes; whether nothing waits
-    /// for its flash page to be full then.
-    #[inline]
-    fn put_counted(&mut self, page: Lpn, counted: &mut Counted, shares: DieShares) -> bool {
+    /// Has the map decide where a page of its own goes of which there is no copy, and counts what that takes.
+    fn put_of_map(&mut self, page: Lpn, counted: &mut Counted, shares: DieShares) {
         self.plan.clear();
-        let full = self.mapping.put(page, &mut self.plan, counted);
-        let full = self.account(full);
+        self.mapping.put(page, &mut self.plan, counted);
+        self.count_plan(1, shares);
+    }
+
+    /// Has the map decide where up to so many pages go, and counts what that takes; how many do, and whether nothing waits for
+    /// its flash page to be full then.
+    #[inline]
+    fn put_together(&mut self, most: u32, counted: &mut Counted, shares: DieShares) -> (u32, bool) {
+        self.plan.clear();
+        let put = self.mapping.put_together(most, &mut self.plan, counted);
+        self.count_plan(put.0, shares);
+        put
+    }
+
+    /// Counts what so many pages take.
+    #[inline]
+    fn count_plan(&mut self, pages: u32, shares: DieShares) {
+        if let Some(pacing) = &mut self.pacing {
+            pacing.note_together(&self.plan, pages);
+        }
         self.nand.count(self.now, &self.plan);
         self.now += shares.time(&self.plan);
-        full
     }
 }
 

@@ -170,12 +170,6 @@ impl FlashDrive {
             None => self.mapping.write(page, &mut self.plan),
             Some(_) => self.mapping.pack(page, entropy, &mut self.plan),
         };
-        self.account(full)
-    }
-
-    /// Takes note of what a page takes that `full` says to fill a flash page; whether that is programmed.
-    #[inline]
-    pub(super) fn account(&mut self, full: bool) -> bool {
         if let Some(pacing) = &mut self.pacing {
             pacing.note(&self.plan);
         }
