@@ -107,9 +107,12 @@ impl Mapping {
     /// Does the unit's share of collection before the host writes one page of this size to it: a few pages for each
     /// page written, so that a block is empty just as it is needed.
     #[inline(always)]
-    pub(super) fn collect(&mut self, unit: Unit, size: u32, plan: &mut Vec<FlashOp>, placing: &mut impl Placing) {
+    pub(super) fn collect<P: Placing>(&mut self, unit: Unit, size: u32, plan: &mut Vec<FlashOp>, placing: &mut P) {
         if self.wants_victim(unit) {
             self.begin(unit);
+            if P::SLOTS {
+                self.write_out_victim(unit);
+            }
         }
         if let Some(victim) = &mut self.units[unit.0 as usize].victim {
             let due = victim.owed + victim.pace * size;
@@ -157,6 +160,7 @@ impl Mapping {
         let wanted = state.free.len() < until_free as usize || state.single > 1;
         if state.victim.is_none() && wanted {
             self.choose_victim(unit);
+            self.write_out_victim(unit);
         }
         let Some(victim) = self.units[unit.0 as usize].victim else { return false };
         self.move_pages(unit, victim, pages * self.granules(), plan, &mut InSlots);
@@ -218,11 +222,18 @@ impl Mapping {
         true
     }
 
+    /// Has the tables say what is in the block that a unit empties, if it does.
+    #[cold]
+    fn write_out_victim(&mut self, unit: Unit) {
+        if let Some(victim) = self.units[unit.0 as usize].victim {
+            self.write_out(unit, victim.block);
+        }
+    }
+
     /// Makes a closed block the unit's victim, to be emptied by so many 2⁻⁸ pages for each that the host writes.
     fn empty(&mut self, unit: Unit, block: u32, pace: u32) {
         self.counts[block as usize] |= NOT_CLOSED;
         self.collecting += 1;
-        self.write_out(unit, block);
         self.units[unit.0 as usize].victim = Some(Victim { block, next: 0, pace, owed: 0, sensed: u32::MAX });
     }
 
@@ -236,6 +247,7 @@ impl Mapping {
             let blocks = self.geometry.blocks_per_plane;
             self.units[unit.0 as usize].candidates.remove(block - unit.0 * blocks);
             self.empty(unit, block, LEVELLING_PACE * PACE_UNIT);
+            self.write_out(unit, block);
         }
         if let Some(victim) = self.units[unit.0 as usize].victim {
             self.move_pages(unit, victim, self.geometry.program_pages * self.granules(), plan, &mut InSlots);
@@ -316,9 +328,9 @@ impl Mapping {
         call_owners(&self.owners, base, LINE);
     }
 
-    /// The same as [`copy_valid`](Self::copy_valid) where it is not known which slots are valid, but how many of a block's: they
-    /// lie as closely as they do on average.
-    fn move_counted(&mut self, unit: Unit, victim: Victim, count: u32, placing: &mut impl Placing) -> Copied {
+    /// The same as [`copy_valid`](Self::copy_valid) where the tables do not say which slots are valid: all of a block's, or so many
+    /// that lie as closely as they do on average.
+    fn move_counted<P: Placing>(&mut self, unit: Unit, victim: Victim, count: u32, placing: &mut P) -> Copied {
         let together = self.geometry.program_pages;
         let left = u32::from(self.counts[victim.block as usize] & !NOT_CLOSED);
         let size = count.min(left);
@@ -328,7 +340,7 @@ impl Mapping {
         while due > 0 {
             let to = self.units[unit.0 as usize].collection;
             let part = due.min(to.end - to.next);
-            placing.moved(victim.block, to.block, left - (size - due), part);
+            placing.moved(victim.block, to.block << self.page_bits | to.next, left - (size - due), part);
             self.counts[to.block as usize] += part as u16;
             programs += flash_pages(to.next, to.next + part, together);
             self.units[unit.0 as usize].collection.next += part;
@@ -339,10 +351,28 @@ impl Mapping {
         }
         let to = self.units[unit.0 as usize].collection;
         let to = self.sense_of(to.block << self.page_bits | to.next.saturating_sub(1));
-        // At such a density hardly any array read brings no valid page.
-        let reads = size.min(self.sense_pages.divide_word(next - victim.next) + 1);
+        let (reads, sensed) = if P::WHOLE {
+            self.senses(victim, size)
+        } else {
+            // At such a density hardly any array read brings no valid page.
+            (size.min(self.sense_pages.divide_word(next - victim.next) + 1), u32::MAX)
+        };
         let (reads, programs) = if together == 1 { (size, size) } else { (reads, programs) };
-        Copied { moved: Moved { pages: size, reads, programs, to }, next, size, sensed: u32::MAX }
+        Copied { moved: Moved { pages: size, reads, programs, to }, next, size, sensed }
+    }
+
+    /// How many array reads bring the next `count` pages of a block, beside the one at hand; and the last of them.
+    fn senses(&self, victim: Victim, count: u32) -> (u32, u32) {
+        let first = victim.block << self.page_bits | victim.next;
+        let sense = |slot: u32| self.sense_pages.divide_word(slot);
+        match (self.geometry.program_pages, count) {
+            // Each page is one.
+            (1, _) | (_, 0) => (count, victim.sensed),
+            _ => {
+                let (begin, end) = (sense(first), sense(first + count - 1));
+                (end - begin + u32::from(begin != victim.sensed), end)
+            }
+        }
     }
 
     /// Puts up to `count` of the victim's valid pages behind the unit's other moved ones. A word of valid bits at a time: this

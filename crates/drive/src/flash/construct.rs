@@ -9,7 +9,7 @@ use super::buffer::SectorMask;
 use super::digest;
 use super::extents::Extents;
 use super::geometry::Unit;
-use super::mapping::{Mapping, PageSource, TRIMMED};
+use super::mapping::{Mapping, PageSource, TRIMMED, UnitState};
 use super::operation::Lpn;
 use super::power_cut::BufferedPage;
 use super::{FlashDrive, PagePart};
@@ -198,8 +198,17 @@ impl<'d> Writer<'d> {
             }
             page.0 += written;
         }
-        let pages = page.0 - first.0;
+        let mut pages = page.0 - first.0;
         drive.nand.pages_programmed += u64::from(pages);
+        if drive.map_cache.is_none() {
+            let FlashDrive { mapping, nand, pacing, now, .. } = drive;
+            // Pacing goes by what each page takes.
+            let each = if pacing.is_some() { 1 } else { mapping.geometry.program_pages };
+            pages += mapping.fill_on(page, (end / sectors) as u32, each, |plan| {
+                pacing.iter_mut().for_each(|pacing| pacing.note(plan));
+                nand.count(*now, plan);
+            });
+        }
         if let Some(cache) = &mut drive.map_cache {
             cache.write_in_order(first, pages);
         }
@@ -273,17 +282,24 @@ impl Mapping {
 
     /// How many flash pages each unit can be given one after the other before any of them has something else to do.
     fn rows_left(&self) -> u32 {
+        let collects = |(unit, number)| {
+            let UnitState { victim, free, .. }: &UnitState = unit;
+            victim.is_some() || free.len() <= self.collection.start as usize || self.folds(Unit(number))
+        };
+        if self.units.iter().zip(0..).any(collects) { 0 } else { self.rows_of_blocks() }
+    }
+
+    /// How many flash pages each unit can be given one after the other until one of them needs another block.
+    pub(super) fn rows_of_blocks(&self) -> u32 {
         let (together, granules) = (self.geometry.program_pages, self.granules());
-        let rows = self.units.iter().zip(0..).map(|(unit, number)| {
-            let is_short = unit.free.len() <= self.collection.start as usize || self.folds(Unit(number));
-            let collects = unit.victim.is_some() || is_short;
+        let rows = self.units.iter().map(|unit| {
             let is_packed = self.packing.is_some();
             // Compressed pages before these: they lie at no place that follows from their number.
             let is_dense = is_packed && self.filled(unit.host) != unit.host.next * granules;
             let is_within = !unit.host.next.is_multiple_of(together) || is_dense;
             let end = if is_packed { self.geometry.pages_per_block } else { unit.host.end };
             let room = (end.saturating_sub(unit.host.next)).min(unit.valid_max.saturating_sub(unit.valid) / granules);
-            if collects || is_within { 0 } else { room / together }
+            if is_within { 0 } else { room / together }
         });
         if self.read_only { 0 } else { rows.min().unwrap_or(0) }
     }

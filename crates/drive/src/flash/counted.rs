@@ -4,9 +4,8 @@ use block::Seed;
 use prefetch_index::prefetch_index;
 
 use super::candidates::NOT_CLOSED;
-use super::digest;
-use super::mapping::{Frontier, Mapping, PageSource, UnitState};
-use super::operation::{FlashOp, Lpn, PageLocation};
+use super::mapping::Mapping;
+use super::operation::Lpn;
 use super::placing::Placing;
 use crate::draw::Draws;
 
@@ -34,6 +33,7 @@ pub(super) struct Counted {
     places_of_map: Vec<(u32, u32)>,
     /// The first page of the map.
     pub first_of_map: u32,
+    page_bits: u32,
     draws: Draws,
 }
 
@@ -49,6 +49,7 @@ impl Counted {
             of_map: vec![Vec::new(); if first_of_map < pages { blocks } else { 0 }],
             places_of_map: vec![(NOWHERE, 0); (pages - first_of_map) as usize],
             first_of_map,
+            page_bits: mapping.page_bits,
             draws: Draws::new(seed),
         };
         for page in (first_of_map..pages).map(Lpn) {
@@ -147,46 +148,14 @@ impl Mapping {
         let most = self.host_block_pages() / BLOCK_SHARE;
         most.clamp(1, TOGETHER as u32).next_multiple_of(self.geometry.program_pages)
     }
-
-    /// Writes up to so many pages of the host's, of which there is no copy, as [`put`](Self::put) does one after the other, but
-    /// all to the unit whose turn it is, and no more than its block has room for. How many, and whether none waits for its
-    /// flash page to be full.
-    pub(super) fn put_together(&mut self, most: u32, plan: &mut Vec<FlashOp>, counted: &mut Counted) -> (u32, bool) {
-        let unit = self.choose_unit();
-        let together = self.geometry.program_pages;
-        let UnitState { host, valid, valid_max, .. } = self.units[unit.0 as usize];
-        let Frontier { block, next, end, cells } = host;
-        let room = most.min(end - next).min(valid_max - valid);
-        // What is begun of a further flash page waits for the unit's next turn.
-        let begun = (next + room) % together;
-        let count = if begun < room { room - begun } else { room };
-        self.collect_for(unit, count, plan, counted);
-        let state = &mut self.units[unit.0 as usize];
-        state.host.next += count;
-        state.valid += count;
-        self.counts[block as usize] += count as u16;
-        counted.put(UNNAMED, block);
-        self.digest = digest::written(self.digest, block << self.page_bits | next, UNNAMED);
-        for page in (next / together..(next + count) / together).map(|number| number * together) {
-            let (block, sense) = self.sense_of(block << self.page_bits | page);
-            plan.push(FlashOp::Program(PageLocation { unit, cells, block, sense }));
-        }
-        if next + count == end {
-            self.close(unit, PageSource::Host);
-        }
-        let is_full = (next + count).is_multiple_of(together);
-        if is_full {
-            self.give_turn(unit);
-        }
-        (count, is_full)
-    }
 }
 
 impl Placing for Counted {
     const SLOTS: bool = false;
 
     #[inline]
-    fn put(&mut self, page: Lpn, block: u32) {
+    fn put(&mut self, page: Lpn, slot: u32) {
+        let block = slot >> self.page_bits;
         self.is_written[block as usize] = true;
         if page != UNNAMED {
             self.note_of_map(page, block);
@@ -195,6 +164,7 @@ impl Placing for Counted {
 
     #[inline]
     fn moved(&mut self, from: u32, to: u32, left: u32, count: u32) {
+        let to = to >> self.page_bits;
         self.is_written[to as usize] = true;
         let (moved, moved_of_map) = self.draw_moved(from, left, count);
         self.kept[from as usize] -= moved as u16;
@@ -213,6 +183,7 @@ mod tests {
 
     use super::*;
     use crate::flash::FlashDrive;
+    use crate::flash::mapping::UnitState;
     use crate::preset::{Preset, Spec};
 
     /// Two blocks, the first of which holds so many pages of either kind.
@@ -224,6 +195,7 @@ mod tests {
             of_map: vec![(1_000..1_000 + of_map).collect(), Vec::new()],
             places_of_map: (0..of_map).map(|place| (0, place)).collect(),
             first_of_map: 1_000,
+            page_bits: 9,
             draws: Draws::new(Seed::new(u64::from(kept + of_map))),
         }
     }
@@ -238,7 +210,7 @@ mod tests {
             let count = 1 + random.below(left.into()) as u32;
             let told = format!("{count} of {left}, {kept} kept, {of_map} of the map");
             let mut counted = counted(kept, of_map);
-            counted.moved(0, 1, left, count);
+            counted.moved(0, 1 << 9, left, count);
             let (moved, moved_of_map) = (u32::from(counted.kept[1]), counted.of_map(1).len() as u32);
             assert_eq!(u32::from(counted.kept[0]) + moved, kept, "{told}");
             assert_eq!(counted.of_map(0).len() as u32 + moved_of_map, of_map, "{told}");
@@ -294,7 +266,7 @@ mod tests {
                 let mut left = most;
                 while left > 0 {
                     let turn = maps[1].choose_unit();
-                    let (count, _) = maps[0].put_together(left, &mut plan, &mut counted[0]);
+                    let (count, _) = maps[0].put_together(UNNAMED, left, &mut plan, &mut counted[0]);
                     for _ in 0..count {
                         maps[1].next_unit = turn.0;
                         maps[1].put(UNNAMED, &mut plan, &mut counted[1]);
@@ -306,7 +278,8 @@ mod tests {
                 assert!(together.counts == apart.counts && together.moved == apart.moved, "{kind}");
                 assert_eq!(together.next_unit, apart.next_unit, "{kind}");
                 for (one, other) in together.units.iter().zip(&apart.units) {
-                    let of = |state: &UnitState| (state.free.clone(), state.host.next, state.collection.next, state.valid);
+                    let of =
+                        |state: &UnitState| (state.free.clone(), state.host.next, state.collection.next, state.valid);
                     assert_eq!(of(one), of(other), "{kind}");
                     let of = |state: &UnitState| state.victim.map(|victim| victim.block);
                     assert_eq!(of(one), of(other), "{kind}");

@@ -31,7 +31,34 @@ pub struct Extents {
     first_extents: Vec<u32>,
     /// The extent that holds the first page of every `1 << HINT_BITS`, or else the last before it.
     hints: Vec<u32>,
+    /// Where parts of extents are that are not where the rest of their unit's part is.
+    parts: Vec<Part>,
+    /// What was moved to blocks, by slot.
+    moved: Vec<Part>,
 }
+
+/// Some of the pages that a unit has of an extent, which lie one behind the other.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Part {
+    /// Its place among the starts.
+    of: u32,
+    from: u32,
+    pages: u32,
+    slot: u32,
+}
+
+/// Pages of a block, from this one on, that were moved to the slots from this one on.
+#[derive(Clone, Copy)]
+pub struct Run {
+    pub from: u32,
+    pub pages: u32,
+    pub slot: u32,
+}
+
+/// In the place of a start: the part does not lie in one piece.
+const IN_PARTS: u32 = u32::MAX;
+/// In the place of a block's first extent: all that it has was moved there.
+const MOVED: u32 = u32::MAX;
 
 /// Rows of flash pages, one of each unit in turn.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -90,7 +117,75 @@ impl Extents {
         let (number, down, along) = if page.0 < self.usual_until { self.usual_place(page) } else { self.search(page)? };
         let together = self.together.get() as u32;
         let (turn, rest) = if together == 1 { (along, 0) } else { self.together.split_word(along) };
-        Some(self.starts[(number * self.units + turn) as usize] + down * together + rest)
+        let (of, at) = (number * self.units + turn, down * together + rest);
+        let start = self.starts[of as usize];
+        Some(if start == IN_PARTS { self.slot_in_part(of, at) } else { start + at })
+    }
+
+    #[cold]
+    fn slot_in_part(&self, of: u32, at: u32) -> u32 {
+        let behind = self.parts.partition_point(|part| (part.of, part.from) <= (of, at));
+        let part = self.parts[behind - 1];
+        part.slot + at - part.from
+    }
+
+    /// Notes that all of a block of `unit` was moved so. What was noted must be [sorted](Self::sort) before pages are looked for.
+    pub fn move_block(&mut self, block: u32, unit: Unit, runs: &[Run], page_bits: u32) {
+        let was_moved = self.first_extents[block as usize] == MOVED;
+        if was_moved {
+            self.sort();
+        }
+        let parts = self.parts_of(block, unit, page_bits);
+        if was_moved {
+            let is_elsewhere = |part: &Part| part.slot >> page_bits != block;
+            self.moved.retain(is_elsewhere);
+            self.parts.retain(is_elsewhere);
+        }
+        for part in parts {
+            let begin = part.slot & ((1 << page_bits) - 1);
+            for run in runs {
+                let (first, end) = (begin.max(run.from), (begin + part.pages).min(run.from + run.pages));
+                if first >= end {
+                    continue;
+                }
+                let (from, slot) = (part.from + first - begin, run.slot + first - run.from);
+                let to = Part { from, pages: end - first, slot, ..part };
+                let is_whole = self.starts[part.of as usize] == part.slot && to.pages == part.pages;
+                self.starts[part.of as usize] = if is_whole { slot } else { IN_PARTS };
+                if !is_whole {
+                    self.parts.push(to);
+                }
+                self.moved.push(to);
+                self.first_extents[(slot >> page_bits) as usize] = MOVED;
+            }
+        }
+        self.first_extents[block as usize] = 0;
+    }
+
+    /// Brings what was noted of moved blocks in order.
+    pub fn sort(&mut self) {
+        self.parts.sort_unstable_by_key(|part| (part.of, part.from));
+        self.moved.sort_unstable_by_key(|part| part.slot);
+    }
+
+    /// What a block of `unit` holds that only the extents know of.
+    fn parts_of(&self, block: u32, unit: Unit, page_bits: u32) -> Vec<Part> {
+        let first = match self.first_extents.get(block as usize).copied().unwrap_or(0) {
+            0 => return Vec::new(),
+            MOVED => {
+                let first = self.moved.partition_point(|part| part.slot >> page_bits < block);
+                let here = self.moved[first..].iter().take_while(|part| part.slot >> page_bits == block);
+                return here.copied().collect();
+            }
+            first => first - 1,
+        };
+        let part = |(number, extent): (u32, &Extent)| {
+            let of = number * self.units + (unit.0 + self.units - extent.turn) % self.units;
+            let slot = self.starts[of as usize];
+            let is_here = slot != IN_PARTS && slot >> page_bits == block;
+            is_here.then(|| Part { of, from: 0, pages: extent.rows * self.together.get() as u32, slot })
+        };
+        (0..).zip(&self.list).skip(first as usize).map_while(part).collect()
     }
 
     /// Has at hand soon what finding `page` will need.
@@ -131,18 +226,12 @@ impl Extents {
 
     /// The same without forgetting.
     pub fn pages_of(&self, block: u32, unit: Unit, page_bits: u32, mut note: impl FnMut(u32, Lpn)) {
-        let known = self.first_extents.get(block as usize);
-        let Some(first) = known.and_then(|known| known.checked_sub(1)) else { return };
         let (together, row) = (self.together.get() as u32, self.row.get() as u32);
-        for (number, extent) in self.list.iter().enumerate().skip(first as usize) {
-            let turn = (unit.0 + self.units - extent.turn) % self.units;
-            let start = self.starts[number * self.units as usize + turn as usize];
-            if start >> page_bits != block {
-                break;
-            }
-            for page in 0..extent.rows * together {
-                let (down, along) = (page / together, page % together);
-                note(start + page, Lpn(extent.first + down * row + turn * together + along));
+        for Part { of, from, pages, slot } in self.parts_of(block, unit, page_bits) {
+            let first = self.list[(of / self.units) as usize].first + of % self.units * together;
+            for page in 0..pages {
+                let at = from + page;
+                note(slot + page, Lpn(first + at / together * row + at % together));
             }
         }
     }

@@ -459,7 +459,7 @@ impl Mapping {
         let full = frontier.next == frontier.end;
         state.valid += 1;
         let block = slot >> self.page_bits;
-        placing.put(page, block);
+        placing.put(page, slot);
         if P::SLOTS {
             self.note_tabled(page);
             self.slots.set(page.0 as usize, !slot);

@@ -13,6 +13,7 @@ mod digest;
 mod errors;
 mod extents;
 mod file;
+mod filling;
 pub(crate) mod firmware;
 mod folding;
 mod free_slots;

@@ -14,7 +14,7 @@ use block::{Bytes, Lba, Nanos, Seed};
 
 use super::buffer::SectorMask;
 use super::construct::Writer;
-use super::counted::Counted;
+use super::counted::{Counted, UNNAMED};
 use super::geometry::Geometry;
 use super::mapping::Mapping;
 use super::nand::NandTimes;
@@ -134,7 +134,7 @@ impl FlashDrive {
     #[inline]
     fn put_together(&mut self, most: u32, counted: &mut Counted, shares: DieShares) -> (u32, bool) {
         self.plan.clear();
-        let put = self.mapping.put_together(most, &mut self.plan, counted);
+        let put = self.mapping.put_together(UNNAMED, most, &mut self.plan, counted);
         self.count_plan(put.0, shares);
         put
     }
