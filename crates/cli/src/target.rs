@@ -187,6 +187,18 @@ impl RealOptions {
         !name.starts_with("sim:") && (trims || self.submission().waits_in_calls())
     }
 
+    /// The same where Ctrl-C, and a polite request to end, end what is run, also on a simulated drive, with the figures
+    /// until then.
+    ///
+    /// # Errors
+    /// If no handler can be installed.
+    pub fn stoppable(mut self) -> Result<Self, Failure> {
+        if self.stop.is_none() {
+            self.stop = Some(interruption::stop()?);
+        }
+        Ok(self)
+    }
+
     /// How requests are to be handed to the kernel.
     fn submission(&self) -> Submission {
         Submission {

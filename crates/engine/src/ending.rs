@@ -23,7 +23,7 @@ impl From<OnError> for Ending {
 impl Ending {
     /// Whether somebody has asked for the end.
     #[inline]
-    pub(crate) fn is_asked_for(&self) -> bool {
+    pub fn is_asked_for(&self) -> bool {
         self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 }

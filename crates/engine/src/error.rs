@@ -222,6 +222,11 @@ impl RealError {
         if let Self::OfJob { error, .. } = self { error.itself() } else { self }
     }
 
+    /// Whether the workload was carried out, and had no request that counts.
+    pub fn counted_nothing(&self) -> bool {
+        matches!(self.itself(), Self::NothingCompleted { .. } | Self::OverInRamp { .. })
+    }
+
     /// The error, which is that of `job`.
     pub(crate) fn of(self, job: &Job) -> Self {
         match job.name {

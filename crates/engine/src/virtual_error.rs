@@ -23,6 +23,12 @@ pub enum VirtualError {
         /// How long it ran.
         time: Nanos,
     },
+    /// All that it asked for was over before anything counts.
+    #[error(
+        "all requests completed in {time} of simulated time, within the ramp time of {ramp}; give a shorter ramp_time, or \
+         a larger number_ios or io_size"
+    )]
+    OverInRamp { time: Nanos, ramp: Nanos },
     /// Written data is to be checked, and there is none.
     #[error("a simulated drive stores no data to verify; leave verify out, or choose a file or a block device")]
     HoldsNoData,
@@ -57,6 +63,19 @@ pub enum VirtualError {
 }
 
 impl VirtualError {
+    /// Whether the workload was carried out, and had no request that counts.
+    pub fn counted_nothing(&self) -> bool {
+        match self {
+            Self::OfJob { error, .. } => error.counted_nothing(),
+            error => matches!(error, Self::NothingCompleted { .. } | Self::OverInRamp { .. }),
+        }
+    }
+
+    /// The error of a workload that had no request that counts in so much time.
+    pub(crate) fn of_nothing(time: Nanos, ramp: Nanos) -> Self {
+        if ramp > time { Self::OverInRamp { time, ramp } } else { Self::NothingCompleted { time } }
+    }
+
     /// The error, which is that of `job`.
     pub(crate) fn of(self, job: &Job) -> Self {
         match job.name {

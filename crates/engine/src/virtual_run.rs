@@ -38,7 +38,7 @@ pub fn run_virtual(drive: &mut dyn Drive, workload: &Workload, seed: Seed) -> Re
 ///
 /// # Errors
 /// As those of [`run_virtual`], with the name of the job; if one fails, none is measured. A job that completes nothing is no
-/// error where another completes something. Where somebody asks for the end, the drive is left with requests in flight.
+/// error beside another that does. Where somebody asks for the end, jobs are measured until then, and requests left in flight.
 pub fn run_virtual_together(
     drive: &mut dyn Drive,
     jobs: &[Job],
@@ -50,9 +50,7 @@ pub fn run_virtual_together(
     let mut run = VirtualRun::new(drive, jobs, ending.clone())?;
     drive.bind(&run.workers());
     run.go(drive);
-    if ending.is_asked_for() {
-        return Err(VirtualError::Interrupted);
-    }
+    let is_cut_off = ending.is_asked_for();
     let end = FinalState { at: drive.now(), counters: drive.counters() };
     if let Some((job, request, status)) = run.failure {
         let (op, offset, length) = (request.op, request.lba.offset(), request.bytes());
@@ -64,14 +62,15 @@ pub fn run_virtual_together(
     let mut measured = Vec::with_capacity(jobs.len());
     let is_any_done = run.jobs.iter().any(|running| running.measurement.requests() > 0);
     for (running, job) in run.jobs.into_iter().zip(jobs) {
-        assert_eq!(running.in_flight, 0, "every request that was submitted must be completed");
+        assert!(is_cut_off || running.in_flight == 0, "every request that was submitted must be completed");
         let rest = running.rest.unwrap_or(end);
         let failures = &running.measurement.failures;
         if running.measurement.requests() == 0 && !failures.is_empty() {
             return Err(VirtualError::AllFailed { words: failures.words() }.of(job));
         }
         if !is_any_done {
-            return Err(VirtualError::NothingCompleted { time: rest.at.since(run.began) }.of(job));
+            let nothing = VirtualError::of_nothing(rest.at.since(run.began), job.workload.ramp);
+            return Err(if is_cut_off { VirtualError::Interrupted } else { nothing.of(job) });
         }
         measured.push(Measurement { drive: Some(rest.counters - before), ..running.measurement });
     }
@@ -594,6 +593,6 @@ mod tests {
             ..Workload::default()
         };
         let error = run_virtual(&mut Steady::new(1), &workload, Seed::new(1)).unwrap_err();
-        assert!(matches!(error, VirtualError::NothingCompleted { .. }), "{error}");
+        assert!(matches!(error, VirtualError::OverInRamp { .. }), "{error}");
     }
 }

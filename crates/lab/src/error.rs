@@ -168,6 +168,16 @@ impl LabError {
         }
     }
 
+    /// Whether a workload was carried out, and had no request that counts.
+    pub fn counted_nothing(&self) -> bool {
+        match self {
+            Self::At { source, .. } => source.counted_nothing(),
+            Self::Virtual(error) => error.counted_nothing(),
+            Self::Real(error) => error.counted_nothing(),
+            _ => false,
+        }
+    }
+
     /// Whether it was the user, or the system, who asked for an end.
     pub fn is_interruption(&self) -> bool {
         match self {

@@ -69,8 +69,9 @@ impl Real {
             && span.is_ok_and(|span| self.target.has_holes(span))
     }
 
-    /// The repeats of a task, as far as they are not interrupted; the last of them may then be shorter than was asked.
-    fn repeats(&self, task: &MeasureTask, live: &LiveCallback) -> Result<Repeats, LabError> {
+    /// The repeats of a task, as far as they are not interrupted; the last of them may then be shorter than was asked. With
+    /// them why nothing counts of those that are missing.
+    fn repeats(&self, task: &MeasureTask, live: &LiveCallback) -> Result<(Repeats, Option<LabError>), LabError> {
         let (mut measured, mut done) = (Vec::new(), Vec::new());
         for &repeat in &task.repeats {
             match run_real_together(&self.target, &task.jobs(repeat), live) {
@@ -79,19 +80,16 @@ impl Real {
                     measured.push((repeat, together));
                 }
                 // It was stopped before anything counted.
-                Err(error) if counted_nothing(&error) && self.target.is_stopped() => {}
+                Err(error) if error.counted_nothing() && self.target.is_stopped() => {}
+                Err(error) if error.counted_nothing() => return Ok((measured, Some(error.into()))),
                 Err(error) => return Err(error.into()),
             }
             if self.target.is_stopped() || task.is_enough(&done) {
                 break;
             }
         }
-        Ok(measured)
+        Ok((measured, None))
     }
-}
-
-fn counted_nothing(error: &RealError) -> bool {
-    matches!(error.itself(), RealError::NothingCompleted { .. } | RealError::OverInRamp { .. })
 }
 
 impl Subject for Real {
@@ -222,8 +220,10 @@ impl Subject for Real {
             self.target.record_to(self.record.clone());
             let measured = self.repeats(task, live).map_err(|error| task.failed(error));
             self.target.record_to(None);
-            keep(index, Part { measured: measured?, finding: nothing.then_some(UNWRITTEN), is_last: true })?;
-            if self.target.is_stopped() {
+            let ((measured, failure), is_cut_off) = (measured?, self.target.is_stopped());
+            let finding = nothing.then_some(UNWRITTEN);
+            keep(index, Part { measured, finding, is_last: true, is_cut_off, failure })?;
+            if is_cut_off {
                 return Err(task.failed(LabError::Interrupted));
             }
         }

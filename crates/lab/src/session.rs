@@ -97,6 +97,8 @@ pub struct Session<'a> {
     has_cloned: AtomicBool,
     /// What the target does that is not told yet.
     ahead: Ahead,
+    /// The first point that has no figures, as no request of it counts, and why.
+    unmeasured: Mutex<Option<LabError>>,
 }
 
 impl<'a> Session<'a> {
@@ -131,8 +133,22 @@ impl<'a> Session<'a> {
         let known = if is_known { record.iops()? } else { HashMap::new() };
         let loaded = plan.steps.iter().map(|_| OnceLock::new()).collect();
         let (observers, has_cloned) = (Observers::new(), AtomicBool::new(false));
-        let (portion, ahead, is_checked) = (Portion::default(), Ahead::default(), false);
-        Ok(Self { record, plan, is_checked, seed, watch, observers, have, known, loaded, portion, has_cloned, ahead })
+        let (portion, ahead, is_checked, unmeasured) = (Portion::default(), Ahead::default(), false, Mutex::default());
+        Ok(Self {
+            record,
+            plan,
+            is_checked,
+            seed,
+            watch,
+            observers,
+            have,
+            known,
+            loaded,
+            portion,
+            has_cloned,
+            ahead,
+            unmeasured,
+        })
     }
 
     /// The same where these hear of the requests that are measured.
@@ -153,7 +169,7 @@ impl<'a> Session<'a> {
     /// their measurements were kept; on a real target its state was kept by the target.
     ///
     /// # Errors
-    /// At the first failure. Every cell finished before it is in the store.
+    /// At the first failure, every cell finished before it being in the store. At the end, if no request counts of a point.
     pub fn carry_out(&self, subject: &mut dyn Subject, state_survives: bool) -> Result<(), LabError> {
         if !self.is_checked {
             fits(self.plan, subject)?;
@@ -172,7 +188,8 @@ impl<'a> Session<'a> {
         let (place, site) = (&whole.place, whole.subject.site());
         let left = self.plan.steps[steps.len()..].iter();
         left.for_each(|step| self.watch.advance(place.weight(&step.work(&site))));
-        Ok(())
+        let unmeasured = self.unmeasured.lock().expect("nothing panics while it holds an error").take();
+        unmeasured.map_or(Ok(()), Err)
     }
 
     /// Carries out the first steps of the plan; `change` carries out those that change the target's state.

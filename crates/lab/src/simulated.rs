@@ -181,6 +181,11 @@ impl Simulated {
         measurement
     }
 
+    /// Whether somebody has asked for the end.
+    fn is_stopped(&self) -> bool {
+        self.ending.is_asked_for()
+    }
+
     /// How many processors measure and make states.
     fn processors(&self) -> usize {
         if self.room.is_narrow() { 1 } else { rayon::current_num_threads() }
@@ -368,6 +373,9 @@ impl Subject for Simulated {
         let jobs = [Job { name: "", workload, seed, observer: None }];
         let ending = self.ending.clone();
         let measured = run_virtual_together(&mut counted(self.change(), workload, share), &jobs, ending)?;
+        if self.is_stopped() {
+            return Err(LabError::Interrupted);
+        }
         let measured = measured.into_iter().next().expect("every job is measured");
         self.note(workload, seed, measured.write.bytes);
         Ok(self.metered(measured))

@@ -85,6 +85,10 @@ pub struct Part<'a> {
     pub finding: Option<&'a str>,
     /// Whether no more of the task will follow.
     pub is_last: bool,
+    /// Whether somebody asked for the end before the last of them was as long as it was to be.
+    pub is_cut_off: bool,
+    /// Why nothing of it counts that was to follow, if that is why nothing will.
+    pub failure: Option<LabError>,
 }
 
 /// What takes the measurements of a task as they are finished, in whatever order tasks are.

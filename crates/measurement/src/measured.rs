@@ -393,6 +393,18 @@ impl Measurement {
         self.read.requests + self.write.requests + self.trim.requests
     }
 
+    /// Why it has no figures, where it has none: it is a job's beside others that have some.
+    pub fn why_unmeasured(&self) -> Option<String> {
+        let since = match self.workload.ramp {
+            Nanos::ZERO => String::new(),
+            ramp => format!(" after its ramp time of {ramp}"),
+        };
+        let is_none = self.requests() == 0 && !self.workload.verify.only;
+        is_none.then(|| {
+            format!("it completed no request{since}; give it a longer runtime, or a larger number_ios or io_size")
+        })
+    }
+
     /// Data of all kinds of requests.
     pub fn bytes(&self) -> Bytes {
         self.read.bytes + self.write.bytes + self.trim.bytes

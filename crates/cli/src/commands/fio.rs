@@ -207,7 +207,16 @@ fn carry_out(
         Some(path) => outputs::write(path, (so_far + &text).as_bytes())?,
         None => say(&text)?,
     }
-    Ok(judge(&done.outcome))
+    Ok(judged(done))
+}
+
+/// Whether all jobs were done in full, and have figures.
+fn judged(done: JobsResult) -> Result<(), Failure> {
+    done.failure.map_or(Ok(()), Err)?;
+    judge(&done.outcome)?;
+    let mut measured = done.import.jobs().zip(jobs::points(&done.outcome).map(|point| point.measurements().next()));
+    let unmeasured = measured.find_map(|(job, measured)| Some((job, measured?.why_unmeasured()?)));
+    unmeasured.map_or(Ok(()), |(job, why)| Err(Failure::failed(format!("job `{}`: {why}", job.fio_name()))))
 }
 
 /// Each job as a command line, as fio's `--showcmd` has them.
@@ -236,8 +245,7 @@ fn printed(done: &JobsResult, formats: &[FioFormat], is_first: bool) -> String {
         direct: done.direct,
         findings: &findings,
     };
-    let points = done.outcome.steps.iter().flat_map(|step| &step.points);
-    let measured = points.filter_map(|point| point.measurements().next());
+    let measured = jobs::points(&done.outcome).map(|point| point.measurements().next());
     in_formats(&facts, &reported(&done.import, measured), formats, is_first)
 }
 
@@ -250,7 +258,7 @@ fn of_now(jobs: &JobsSoFar, formats: &[FioFormat], is_first: bool) -> String {
         direct: jobs.direct,
         findings: &[],
     };
-    in_formats(&facts, &reported(jobs.import, jobs.measured.iter()), formats, is_first)
+    in_formats(&facts, &reported(jobs.import, jobs.measured.iter().map(Some)), formats, is_first)
 }
 
 /// What is printed of a run besides its jobs.
@@ -311,12 +319,12 @@ struct Reported<'a> {
     measurement: Cow<'a, Measurement>,
 }
 
-/// The jobs in their order with what was measured, those together that ask for the figures of their group.
-fn reported<'a>(import: &'a Import, mut measured: impl Iterator<Item = &'a Measurement>) -> Vec<Reported<'a>> {
+/// The jobs that have figures, in their order, those together that ask for the figures of their group.
+fn reported<'a>(import: &'a Import, mut measured: impl Iterator<Item = Option<&'a Measurement>>) -> Vec<Reported<'a>> {
     let mut all: Vec<Reported> = Vec::new();
     for (group, jobs) in import.groups.iter().enumerate() {
         for job in &jobs.jobs {
-            let Some(measurement) = measured.next() else { return all };
+            let Some(measurement) = measured.next().flatten() else { continue };
             let members = job.workload.workers;
             match all.last_mut() {
                 Some(last) if last.group == group && last.job.is_reported_by_group() && job.is_reported_by_group() => {

@@ -13,7 +13,7 @@ use host::{Output, WithinError};
 use lab::import::Import;
 use lab::import::fio::{CommandLine, Part, plan_text};
 use lab::plan::{self, Plan, PlanLength};
-use lab::{Outcome, Subject};
+use lab::{Outcome, PointOutcome, Subject};
 use report::Report;
 use store::{Annotations, Store};
 use workload::Workload;
@@ -68,6 +68,8 @@ pub struct JobsResult {
     pub outcome: Outcome,
     /// Whether the page cache was passed by.
     pub direct: bool,
+    /// Why it did not come to its end, if it did not: some jobs have figures all the same.
+    pub failure: Option<Failure>,
 }
 
 /// Reads the jobs, with all that is to be said of them.
@@ -90,7 +92,11 @@ pub fn waits_in_calls(asked: &JobsRun, import: &Import) -> Result<bool, Failure>
     Ok(targets.iter().any(|target| options.waits_in_calls(target, trims)))
 }
 
-/// Runs the jobs; `print` tells what they have done so far, where that is asked for.
+/// Runs the jobs; `print` tells what they have done so far, where that is asked for. Where the run breaks off, this is what
+/// the jobs have done until then.
+///
+/// # Errors
+/// If no job has figures.
 pub fn measure(
     asked: &JobsRun,
     import: Import,
@@ -107,7 +113,7 @@ pub fn measure(
     let parsed = |text: &str| plan::parse(text, PlanLength::Full).map_err(Failure::own_plan);
     parsed(&text(import.uses_data))?;
     let is_real = named.iter().all(|(name, _)| !name.starts_with("sim:"));
-    let access = options(asked.real, &import, is_real, asked.target.is_none())?;
+    let access = options(asked.real, &import, is_real, asked.target.is_none())?.stoppable()?;
     let direct = access.is_direct();
     let mut workloads: Vec<Workload> = import.jobs().map(|job| job.workload.clone()).collect();
     workloads.iter_mut().try_for_each(|workload| traces.give_to(workload))?;
@@ -163,8 +169,17 @@ pub fn measure(
     recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
     let outcome = record.recall();
     logs.write(outcome.as_ref().ok())?;
-    done.map_err(|broken| failure(&broken, broken.words(run)))?;
-    Ok(JobsResult { import, outcome: outcome?, direct })
+    let broken = done.err().map(|broken| failure(&broken, broken.words(run)));
+    let has_figures = |outcome: &Outcome| points(outcome).any(|point| point.measurements().next().is_some());
+    match (broken, outcome) {
+        (Some(broken), outcome) if !outcome.as_ref().is_ok_and(has_figures) => Err(broken),
+        (failure, outcome) => Ok(JobsResult { import, outcome: outcome?, direct, failure }),
+    }
+}
+
+/// What came of each job, in their order.
+pub fn points(outcome: &Outcome) -> impl Iterator<Item = &PointOutcome> {
+    outcome.steps.iter().flat_map(|step| &step.points)
 }
 
 /// What tells of the jobs while they run, where that is asked for.

@@ -129,7 +129,7 @@ pub fn prepare(arguments: &Arguments) -> Result<(OpenedTarget, RunRequest), Fail
     let name = arguments.target();
     let mut traces = lab::Traces::anywhere();
     let asked = arguments.asked(&mut traces)?;
-    let access = arguments.access();
+    let access = arguments.access().stoppable()?;
     // What makes no sense wherever it is done is told before a target is made or touched.
     let least = arguments.real.size.unwrap_or(asked.block_max());
     let parsed = |text: &str| plan::parse(text, PlanLength::Full).map_err(Failure::own_plan);

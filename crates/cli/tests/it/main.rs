@@ -20,6 +20,7 @@ mod exports;
 mod faults;
 mod fio_corpus;
 mod fio_differential;
+mod fio_endings;
 mod fio_line;
 mod fio_logs;
 mod fio_plot;

@@ -139,9 +139,9 @@ fn what_is_wrong_with_a_job_is_told_with_its_name() {
     assert!(beside[0].requests() == 0 && beside[1].requests() > 0, "who is idle beside others has nothing to show");
     let both =
         run_virtual_together(&mut filled(), &jobs(&[nothing.clone(), nothing.clone()]), OnError::Stop).unwrap_err();
-    assert!(both.to_string().starts_with("job `a`: no request completed in"), "{both}");
+    assert!(both.to_string().starts_with("job `a`: all requests completed in"), "{both}");
     let alone = run_virtual(&mut filled(), &nothing, Seed::new(1)).unwrap_err();
-    assert!(matches!(alone, VirtualError::NothingCompleted { .. }), "{alone}");
+    assert!(matches!(alone, VirtualError::OverInRamp { .. }), "{alone}");
 }
 
 /// A file of ours on the disk that holds the build, for the usual directory may be in memory.

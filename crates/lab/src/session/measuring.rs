@@ -148,14 +148,16 @@ impl Session<'_> {
         let tell = |tasks: RangeInclusive<usize>| tasks.for_each(|index| self.watch.step(title(index)));
         let over = Mutex::new(vec![0; tasks.len()]);
         let did = Mutex::new(lineage_counters);
-        let last = Mutex::new(None);
+        let cut_off = Mutex::new(Vec::new());
         let surroundings = Surroundings::of(*subject);
         let earlier: Vec<Mutex<Repeats>> = tasks.iter().map(|_| Mutex::default()).collect();
         let advanced: Vec<Mutex<Nanos>> = tasks.iter().map(|_| Mutex::default()).collect();
         let keep = |index: usize, part: Part| {
-            let Part { measured, finding, is_last } = part;
+            let Part { measured, finding, is_last, is_cut_off, failure } = part;
             let repeats = measured.len();
-            *last.lock().expect("nothing panics while it holds a number") = Some(index);
+            if is_cut_off {
+                cut_off.lock().expect("nothing panics while it holds numbers").push(index);
+            }
             let task = &tasks[index];
             finding.map_or(Ok(()), |finding| self.note(Some(task.name), None, finding))?;
             let warmth = self.note_findings(task, &measured, &surroundings)?;
@@ -171,6 +173,7 @@ impl Session<'_> {
             let reached = Nanos::from_nanos(weights[index].as_nanos() / expected(task) as u64 * done as u64);
             let reached = if is_last { weights[index] } else { reached };
             self.did(&did, &measured);
+            self.note_unmeasured(task, &measured, failure)?;
             self.keep(task, measured)?;
             let mut told = advanced[index].lock().expect("nothing panics while it holds the progress");
             self.watch.advance(reached.since(std::mem::replace(&mut *told, reached)));
@@ -195,13 +198,9 @@ impl Session<'_> {
         if done.is_ok() && !tasks.is_empty() {
             tell(furthest.into_inner() + 1..=tasks.len() - 1);
         }
-        let last = last.into_inner().expect("nothing panics while it holds a number");
-        if let (Err(error), Some(last)) = (&done, last)
-            && error.is_interruption()
-        {
-            for cell in tasks[last].cells {
-                self.note(Some(tasks[last].name), Some(&cell.key()), INTERRUPTED)?;
-            }
+        let cut_off = cut_off.into_inner().expect("nothing panics while it holds numbers");
+        for task in cut_off.into_iter().map(|index| &tasks[index]) {
+            task.cells.iter().try_for_each(|cell| self.note(Some(task.name), Some(&cell.key()), INTERRUPTED))?;
         }
         done
     }
@@ -284,6 +283,26 @@ impl Session<'_> {
             let repeats: Vec<&Measurement> = measured.iter().filter_map(|(_, together)| together.get(index)).collect();
             self.note_all(task.name, &cell.key(), level::finding(&repeats, warm).into_iter().collect())?;
         }
+        Ok(())
+    }
+
+    /// Keeps why a task, or a job of it, has no figures. The plan goes on, and fails at its end.
+    fn note_unmeasured(
+        &self,
+        task: &MeasureTask,
+        measured: &Repeats,
+        failure: Option<LabError>,
+    ) -> Result<(), LabError> {
+        for (_, together) in measured {
+            for (cell, one) in task.cells.iter().zip(together) {
+                let why = one.why_unmeasured().map(|why| format!("Not measured: {why}."));
+                self.note_all(task.name, &cell.key(), why.into_iter().collect())?;
+            }
+        }
+        let Some(failure) = failure else { return Ok(()) };
+        let finding = format!("Not measured: {failure}.");
+        task.cells.iter().try_for_each(|cell| self.note(Some(task.name), Some(&cell.key()), &finding))?;
+        self.unmeasured.lock().expect("nothing panics while it holds an error").get_or_insert(task.failed(failure));
         Ok(())
     }
 

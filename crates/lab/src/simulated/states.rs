@@ -196,18 +196,30 @@ impl StateRun<'_> {
     fn measure(&self, repeat: u32, index: usize, start: &Start) -> Result<(), LabError> {
         let Asked { tasks, courses, keep, .. } = self.asked;
         let task = &tasks[index];
-        if !task.repeats.contains(&repeat) {
+        let course = || courses[index].lock().expect("nothing panics while it holds a course");
+        if !task.repeats.contains(&repeat) || course().is_over {
             return Ok(());
         }
         let Start { made, finding } = start;
         let drive = made.as_deref().unwrap_or(&self.subject.drive);
         let together = self.subject.measure_clone(drive, task, repeat);
-        let together = together.map_err(|error| task.failed(error))?;
-        let mut course = courses[index].lock().expect("nothing panics while it holds a course");
-        course.iops.insert(repeat, iops(&together));
+        let mut course = course();
+        let (measured, failure) = match together {
+            Ok(together) => {
+                course.iops.insert(repeat, iops(&together));
+                (vec![(repeat, together)], None)
+            }
+            Err(_) if course.is_over => return Ok(()),
+            Err(error) if error.counted_nothing() => (Vec::new(), Some(error)),
+            Err(error) => return Err(task.failed(error)),
+        };
         let is_left = |other: &u32| *other < STATES && !course.iops.contains_key(other);
-        let is_last = !task.repeats.iter().any(is_left) && course.judge(task);
-        keep(index, Part { measured: vec![(repeat, together)], finding: *finding, is_last })
+        // What failed in one state at the same time has been told.
+        let is_last = !course.is_over && (failure.is_some() || !task.repeats.iter().any(is_left) && course.judge(task));
+        course.is_over |= is_last;
+        let is_cut_off = self.subject.is_stopped();
+        keep(index, Part { measured, finding: *finding, is_last, is_cut_off, failure })?;
+        if is_cut_off { Err(task.failed(LabError::Interrupted)) } else { Ok(()) }
     }
 
     /// Notes that a task was measured in a state. What nobody needs any more is taken back.
@@ -352,7 +364,11 @@ impl Simulated {
                     continue;
                 }
                 let measured = self.repeats(drive, task, &repeats, &mut course).map_err(|error| task.failed(error));
-                let kept = measured.and_then(|measured| keep(index, Part { measured, finding, is_last: true }));
+                let kept = measured.and_then(|(measured, failure)| {
+                    let is_cut_off = self.is_stopped();
+                    keep(index, Part { measured, finding, is_last: true, is_cut_off, failure })?;
+                    if is_cut_off { Err(task.failed(LabError::Interrupted)) } else { Ok(()) }
+                });
                 if kept.is_err() {
                     next.store(tasks.len(), Ordering::Relaxed);
                     return kept;
@@ -362,24 +378,31 @@ impl Simulated {
         })
     }
 
-    /// Measures these repeats of a task on clones of `drive`, until they and those before are enough.
+    /// Measures these repeats of a task on clones of `drive`, until they and those before are enough; with them why nothing
+    /// counts of those that are missing.
     fn repeats(
         &self,
         drive: &Device,
         task: &MeasureTask,
         repeats: &[u32],
         course: &mut Course,
-    ) -> Result<Repeats, LabError> {
+    ) -> Result<(Repeats, Option<LabError>), LabError> {
         let mut measured = Repeats::new();
         for &repeat in repeats {
-            let together = self.measure_clone(drive, task, repeat)?;
+            let together = match self.measure_clone(drive, task, repeat) {
+                Err(error) if error.counted_nothing() => {
+                    course.is_over = true;
+                    return Ok((measured, Some(error)));
+                }
+                together => together?,
+            };
             course.iops.insert(repeat, iops(&together));
             measured.push((repeat, together));
-            if course.judge(task) {
+            if course.judge(task) || self.is_stopped() {
                 break;
             }
         }
-        Ok(measured)
+        Ok((measured, None))
     }
 
     /// Has each processor do `work` that is to have a part in it.
