@@ -103,6 +103,14 @@ impl Request {
         Bytes::from_sectors(self.sectors as u64)
     }
 
+    /// The request as the workload has it: a trim is carried out by the reset of a zone, whose length it names then.
+    pub const fn as_asked(self) -> Self {
+        match self.op {
+            Op::Zone(ZoneAction::Reset) if self.sectors > 0 => Self { op: Op::Trim, ..self },
+            _ => self,
+        }
+    }
+
     /// The sector after the last.
     pub const fn end(&self) -> Lba {
         Lba::new(self.lba.get() + self.sectors as u64)

@@ -224,7 +224,7 @@ impl RealError {
 
     /// Whether the workload was carried out, and had no request that counts.
     pub fn counted_nothing(&self) -> bool {
-        matches!(self.itself(), Self::NothingCompleted { .. } | Self::OverInRamp { .. })
+        matches!(self.itself(), Self::NothingCompleted { .. } | Self::OverInRamp { .. } | Self::ZonesEmpty { .. })
     }
 
     /// The error, which is that of `job`.

@@ -35,6 +35,13 @@ pub(crate) struct InFlight {
     pub request: Request,
 }
 
+impl InFlight {
+    /// The same with [the request as the workload has it](Request::as_asked).
+    pub fn as_asked(self) -> Self {
+        Self { request: self.request.as_asked(), ..self }
+    }
+}
+
 pub(crate) struct RunningJobs<'r> {
     pub workers: Vec<VirtualWorker>,
     /// Completions before this are not counted.

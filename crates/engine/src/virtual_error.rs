@@ -40,6 +40,9 @@ pub enum VirtualError {
     /// Requests do not suit the zones.
     #[error(transparent)]
     Zones(#[from] ZoneMisfit),
+    /// What is read was never written, or reset since.
+    #[error("nothing is written in the zones that are read; write them first, or add --read_beyond_wp=1")]
+    ZonesEmpty,
     /// Somebody asked for the end.
     #[error("interrupted")]
     Interrupted,
@@ -67,13 +70,17 @@ impl VirtualError {
     pub fn counted_nothing(&self) -> bool {
         match self {
             Self::OfJob { error, .. } => error.counted_nothing(),
-            error => matches!(error, Self::NothingCompleted { .. } | Self::OverInRamp { .. }),
+            error => matches!(error, Self::NothingCompleted { .. } | Self::OverInRamp { .. } | Self::ZonesEmpty),
         }
     }
 
-    /// The error of a workload that had no request that counts in so much time.
-    pub(crate) fn of_nothing(time: Nanos, ramp: Nanos) -> Self {
-        if ramp > time { Self::OverInRamp { time, ramp } } else { Self::NothingCompleted { time } }
+    /// The error of a workload that had no request that counts in so much time; whether because zones are empty.
+    pub(crate) fn of_nothing(time: Nanos, ramp: Nanos, is_empty: bool) -> Self {
+        match is_empty {
+            true => Self::ZonesEmpty,
+            false if ramp > time => Self::OverInRamp { time, ramp },
+            false => Self::NothingCompleted { time },
+        }
     }
 
     /// The error, which is that of `job`.

@@ -61,7 +61,7 @@ pub fn run_virtual_together(
     }
     let mut measured = Vec::with_capacity(jobs.len());
     let is_any_done = run.jobs.iter().any(|running| running.measurement.requests() > 0);
-    for (running, job) in run.jobs.into_iter().zip(jobs) {
+    for (number, (running, job)) in (0..).zip(run.jobs.into_iter().zip(jobs)) {
         assert!(is_cut_off || running.in_flight == 0, "every request that was submitted must be completed");
         let rest = running.rest.unwrap_or(end);
         let failures = &running.measurement.failures;
@@ -69,7 +69,8 @@ pub fn run_virtual_together(
             return Err(VirtualError::AllFailed { words: failures.words() }.of(job));
         }
         if !is_any_done {
-            let nothing = VirtualError::of_nothing(rest.at.since(run.began), job.workload.ramp);
+            let is_empty = run.traffic.as_ref().is_some_and(|traffic| traffic.found_no_data(number));
+            let nothing = VirtualError::of_nothing(rest.at.since(run.began), job.workload.ramp, is_empty);
             return Err(if is_cut_off { VirtualError::Interrupted } else { nothing.of(job) });
         }
         measured.push(Measurement { drive: Some(rest.counters - before), ..running.measurement });
@@ -103,7 +104,7 @@ pub fn run_virtual_recorded(
     let mut submitted = vec![Vec::new(); jobs.len()];
     let mut noted = Observed::new(drive, |now, tag: Tag, request| {
         let job = ends.partition_point(|end| *end <= u64::from(tag.0));
-        submitted[job].push((now.since(began), request));
+        submitted[job].push((now.since(began), request.as_asked()));
     });
     let measured = run_virtual_together(&mut noted, jobs, ending);
     let first = record.begin(jobs.len());
@@ -231,7 +232,7 @@ impl<'r> VirtualRun<'r> {
     fn follow_otherwise(&mut self, drive: &mut dyn Drive, Completion { at, tag, status }: Completion) {
         let flight = self.flights[tag.0 as usize];
         match status.is_success() {
-            true => self.jobs[flight.owner.job as usize].finish(at, &flight),
+            true => self.jobs[flight.owner.job as usize].finish(at, &flight.as_asked()),
             false => self.fail(at, tag, status),
         }
         if let Some(traffic) = &mut self.traffic {

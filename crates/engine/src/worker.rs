@@ -438,7 +438,7 @@ impl<'r> Worker<'r> {
             *submitted = now;
         }
         if let Some(kept) = &mut self.kept {
-            kept.push((now, request));
+            kept.push((now, request.as_asked()));
         }
     }
 
@@ -455,10 +455,11 @@ impl<'r> Worker<'r> {
     fn finish(&mut self, done: UringCompletion, now: Nanos) -> Result<(), RealError> {
         let (since, request) = std::mem::replace(&mut self.flights[done.tag.0 as usize], (IDLE, Request::FLUSH));
         self.in_flight -= 1;
-        let (op, length) = (request.op, request.bytes());
         if self.zones.is_some() {
             self.leave_zone(&request)?;
         }
+        let request = request.as_asked();
+        let (op, length) = (request.op, request.bytes());
         match done.result {
             Ok(moved) if op == Op::Trim || Bytes::new(u64::from(moved)) == length => {}
             result => return self.fail(request, result),

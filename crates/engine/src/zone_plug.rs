@@ -128,6 +128,11 @@ impl<O> ZonePlugs<O> {
         self.host.step(&mut self.jobs[job as usize], worker, request)
     }
 
+    /// Whether a job ended because no zone that it reads holds data.
+    pub fn found_no_data(&self, job: u32) -> bool {
+        self.jobs[job as usize].found_no_data()
+    }
+
     /// The zone whose turn a request must wait for.
     fn plugged(&self, request: &Request) -> Option<usize> {
         let waits = request.op.writes() || matches!(request.op, Op::Zone(_));

@@ -26,6 +26,11 @@ impl ZoneTraffic {
         self.0.step(job, worker, request)
     }
 
+    /// As [`ZonePlugs::found_no_data`].
+    pub fn found_no_data(&self, job: u32) -> bool {
+        self.0.found_no_data(job)
+    }
+
     /// Submits a request, at once or when its zone's turn has come.
     pub fn submit(&mut self, drive: &mut dyn Drive, now: Nanos, tag: Tag, request: Request) {
         if self.0.enter(tag, request) {

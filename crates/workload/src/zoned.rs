@@ -33,6 +33,15 @@ pub struct ZonedJob {
     /// Writes since a zone was reset before it was full.
     writes: u64,
     open: Vec<usize>,
+    /// Whether a read found no zone with data.
+    found_no_data: bool,
+}
+
+impl ZonedJob {
+    /// Whether it ended because no zone that it reads holds data.
+    pub const fn found_no_data(&self) -> bool {
+        self.found_no_data
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -100,6 +109,7 @@ impl HostZones {
             cursors: vec![None; workload.workers as usize],
             writes: 0,
             open: Vec::new(),
+            found_no_data: false,
         }
     }
 
@@ -146,7 +156,8 @@ impl HostZones {
         }
     }
 
-    /// A trim resets its zone. Where there is nothing to be reset, it goes to the drive, which has nothing to do then.
+    /// A trim is the reset of its zone, with the trim's length. Where there is nothing to be reset, it goes to the drive, which
+    /// has nothing to do then.
     ///
     /// Source: fio 3.36, zbd.c, `zbd_do_io_u_trim`.
     fn trim(&mut self, job: &mut ZonedJob, request: Request) -> ZoneStep {
@@ -155,7 +166,8 @@ impl HostZones {
             return ZoneStep::Go(request);
         }
         self.release(job, index);
-        ZoneStep::First(self.manage(job, index, ZoneAction::Reset))
+        let reset = self.manage(job, index, ZoneAction::Reset);
+        ZoneStep::Go(Request { sectors: request.sectors, ..reset })
     }
 
     /// Where a worker's request begins: of a sequential pattern where the one before ended.
@@ -289,7 +301,10 @@ impl HostZones {
             true => Some(index),
             false => (behind..job.end).chain(job.first..behind.min(job.end)).find(has_enough),
         };
-        let Some(found) = found else { return ZoneStep::End };
+        let Some(found) = found else {
+            job.found_no_data = true;
+            return ZoneStep::End;
+        };
         let zone = &self.zones[found];
         let room = until(found) - sectors - zone.start;
         let lba = match (job.is_random, is_here) {
@@ -345,16 +360,16 @@ mod tests {
     const EMPTY: (ZoneState, u64) = (ZoneState::Empty, 0);
 
     #[test]
-    fn a_trim_resets_a_zone_that_has_data_first() {
+    fn a_trim_is_the_reset_of_a_zone_that_has_data() {
         let mut host = zones(&[(ZoneState::Full, 48), EMPTY, (ZoneState::Conventional, 48)]);
         let mut job = job(&host, Pattern::Trim, ZonedAccess::default());
         let mut step = |lba| match host.step(&mut job, 0, ask(Op::Trim, lba, 64)) {
-            ZoneStep::Go(request) | ZoneStep::First(request) => format!("{} {}", request.op, request.lba.get()),
-            ZoneStep::End => "end".to_owned(),
+            ZoneStep::Go(request) => format!("{} {} {}", request.op, request.lba.get(), request.as_asked().op),
+            step => format!("{step:?}"),
         };
-        assert_eq!(step(0), "zone reset 0");
+        assert_eq!(step(0), "zone reset 0 trim");
         let others: Vec<String> = [0, 64, 128].into_iter().map(step).collect();
-        assert_eq!(others, ["trim 0", "trim 64", "trim 128"], "there is nothing more to be reset");
+        assert_eq!(others, ["trim 0 trim", "trim 64 trim", "trim 128 trim"], "there is nothing more to be reset");
     }
 
     #[test]
