@@ -29,8 +29,8 @@ while (($#)); do
 done
 [[ -n $other ]] || { usage >&2 && exit 2; }
 ((${#drives[@]})) || drives=('x25-m?capacity.user=1GiB' 'x25-m?capacity.user=1GiB&map.cache=64KiB'
-    'x25-e-32?capacity.user=1GiB' '970-pro?capacity.user=8GB' 'vertex3-240?capacity.user=8GB'
-    'p5520-1920?capacity.user=16GB&pages_per_block=576' 'pm9a3-960?capacity.user=16GB&pages_per_block=576' st320lt020
+    'x25-e-32?capacity.user=1GiB' '970-pro?capacity.user=8GiB' 'vertex3-240?capacity.user=8GiB'
+    'p5520-1920?capacity.user=16GiB&pages_per_block=576' 'pm9a3-960?capacity.user=16GiB&pages_per_block=576' st320lt020
     raptor-150 nearline-7200 solid-data-dram)
 
 scratch=$(mktemp -d)

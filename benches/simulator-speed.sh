@@ -54,7 +54,7 @@ for program in "$assay" $against; do
 done
 
 # Of a drive for servers, as much as random writes soon bring into the steady state.
-small='?capacity.user=16GB&pages_per_block=576'
+small='?capacity.user=16GiB&pages_per_block=576'
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 

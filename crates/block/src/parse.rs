@@ -107,6 +107,24 @@ const SIZE: Amount = Amount {
     ..PLAIN
 };
 
+/// Source: IDEMA, LBA1-03, and the footnotes of data sheets ("1 GB = 1,000,000,000 bytes") for capacities; JEDEC, JESD100B.01,
+/// "kilo", "mega", for parts of memory.
+const RATED_SIZE: Amount = Amount {
+    units: &[
+        ("- b", 1),
+        ("k kb ki kib", 1 << 10),
+        ("m mb mi mib", 1 << 20),
+        ("gb", 1_000_000_000),
+        ("g gi gib", 1 << 30),
+        ("tb", 1_000_000_000_000),
+        ("t ti tib", 1 << 40),
+        ("pb", 1_000_000_000_000_000),
+        ("p pi pib", 1 << 50),
+    ],
+    known: "B, KiB, MiB, GiB, TiB, PiB, or GB, TB, PB (powers of 1000)",
+    ..SIZE
+};
+
 const DURATION: Amount = Amount {
     example: "a duration looks like `10s`, `500ms`, `2m` or `1h`; a bare number is in seconds",
     units: &[
@@ -243,6 +261,15 @@ impl Amount {
 /// Says what was found and what would be right.
 pub fn parse_bytes(text: &str) -> Result<Bytes, ParseError> {
     SIZE.read(text).map(Bytes::new)
+}
+
+/// The same as data sheets have it: `960 GB` and `1.92 TB` are powers of 1,000, as capacities are sold; `4 KB` and `512 MB` are
+/// of 1,024, as pages and buffers are.
+///
+/// # Errors
+/// As those of [`parse_bytes`].
+pub fn parse_rated_bytes(text: &str) -> Result<Bytes, ParseError> {
+    RATED_SIZE.read(text).map(Bytes::new)
 }
 
 /// Reads a duration: `10` (seconds), `10s`, `500ms`, `100us`, `2m`, `1h`, `1d`.
@@ -424,6 +451,22 @@ mod tests {
         ] {
             assert_eq!(parse_bytes(text), Ok(Bytes::new(bytes)), "{text}");
         }
+    }
+
+    #[test]
+    fn capacities_are_of_powers_of_1000_where_they_are_rated() {
+        for (text, bytes) in [
+            ("960 GB", 960_000_000_000),
+            ("1.92TB", 1_920_000_000_000),
+            ("6 GiB", 6 << 30),
+            ("16g", 16 << 30),
+            ("512 MB", 512 << 20),
+            ("4 KB", 4096),
+            ("960197124096 B", 960_197_124_096),
+        ] {
+            assert_eq!(parse_rated_bytes(text), Ok(Bytes::new(bytes)), "{text}");
+        }
+        assert_eq!(parse_bytes("1 GB"), Ok(Bytes::from_gib(1)), "elsewhere as fio has it");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Quantities with their units in a drive's file.
 
 use block::{
-    Bytes, Endurance, Energy, Nanos, ParseError, Power, Rate, Temperature, parse_bytes, parse_duration,
-    parse_endurance, parse_energy, parse_heat_capacity, parse_power, parse_rate, parse_share, parse_temperature,
+    Bytes, Endurance, Energy, Nanos, ParseError, Power, Rate, Temperature, parse_duration, parse_endurance,
+    parse_energy, parse_heat_capacity, parse_power, parse_rate, parse_rated_bytes, parse_share, parse_temperature,
     parse_thermal_resistance,
 };
 use serde::{Deserialize, Deserializer};
@@ -14,9 +14,9 @@ fn read<'de, D: Deserializer<'de>, T>(
     parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }
 
-/// An amount of data.
+/// An amount of data, in the units of data sheets.
 pub fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
-    read(deserializer, parse_bytes)
+    read(deserializer, parse_rated_bytes)
 }
 
 /// A length of time.

@@ -75,7 +75,7 @@ fn preset(tables: &[&str]) -> Preset {
         .unwrap()
         .changed(
             "geometry.channels=2&geometry.dies_per_channel=2&geometry.program=48KiB&geometry.sense=16KiB&\
-         geometry.pages_per_block=384&capacity.user=2GB&capacity.spare=25%",
+         geometry.pages_per_block=384&capacity.user=2GiB&capacity.spare=25%",
         )
         .unwrap()
 }

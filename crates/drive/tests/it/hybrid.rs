@@ -88,7 +88,7 @@ fn a_part_of_a_page_is_written_after_the_rest_was_read_and_trims_change_nothing(
 /// The whole drive, as its file has it, against what its maker promises, and what random writes come to.
 #[test]
 fn writes_in_order_are_as_rated_and_random_ones_are_a_thousandth_of_that() {
-    let preset = Preset::find("ocz-core-64?flash.capacity=4GB").unwrap();
+    let preset = Preset::find("ocz-core-64?flash.capacity=4GiB").unwrap();
     let (mut drive, span) = (preset.build(), Bytes::from_gib(1));
     // One after the other: the drive takes one command at a time.
     let rate = in_order(&mut drive, Op::Write, Bytes::ZERO, span);
@@ -128,7 +128,7 @@ fn what_makes_no_drive_is_explained() {
         ("log_blocks=0", "1 to 4,096 log blocks"),
         ("page=3KiB", "1, 2, 4 … or 64 KiB"),
         ("channels=0", "each is 1 to 1,024"),
-        ("flash.capacity=64TB", "use larger pages"),
+        ("flash.capacity=64TiB", "use larger pages"),
     ] {
         let said = Preset::find(&format!("ocz-core-64?{change}")).unwrap_err().to_string();
         assert!(said.contains(words), "{change}: {said}");

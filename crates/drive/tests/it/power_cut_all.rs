@@ -11,8 +11,8 @@ use testkit::Random;
 const VOLATILE: &[&str] = &[
     "x25-m?capacity.user=1GiB",
     "p5316-15360?capacity.user=16GiB&pages_per_block=16&capacitor=false&partial=128KiB",
-    "980-1tb?capacity.user=32GiB&pages_per_block=256&fixed=1GB&dynamic=4GB&cache=16KiB&lookup=8KiB&hmb=16KiB",
-    "ocz-core-64?flash.capacity=1GB&pages_per_block=4",
+    "980-1tb?capacity.user=32GiB&pages_per_block=256&fixed=1GiB&dynamic=4GiB&cache=16KiB&lookup=8KiB&hmb=16KiB",
+    "ocz-core-64?flash.capacity=1GiB&pages_per_block=4",
     "raptor-150",
     "st320lt020",
     "optane-p4800x?rewrites=5%&capacitor=false",

@@ -387,7 +387,7 @@ fn a_disk_writes_its_zones_as_fast_as_any_and_its_conventional_ones_in_any_order
 fn a_mistake_in_a_table_of_zones_says_what_would_be_right() {
     for (change, words) in [
         ("zones.zone_capacity=3GiB", "takes no more data than it is long"),
-        ("capacity.user=1TB", "whole number of zones.zone_capacity"),
+        ("capacity.user=1TiB", "whole number of zones.zone_capacity"),
         ("max_open=0", "where there is no limit"),
         ("capacitor=false", "power.capacitor = true"),
         ("max_active=400", "raise buffer.size"),

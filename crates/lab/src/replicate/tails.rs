@@ -403,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_small_drive_and_a_disk_are_left_as_they_are() {
-        for name in ["x25-m?capacity.user=1GB&spare=50%", "raptor-150"] {
+        for name in ["x25-m?capacity.user=1GiB&spare=50%", "raptor-150"] {
             let preset = Preset::find(name).unwrap();
             assert_eq!(scaled(&preset, Some(4096)).unwrap(), (preset, None), "{name}");
         }
@@ -484,7 +484,7 @@ mod tests {
 
     #[test]
     fn write_amplification_does_not_change_with_the_scale() {
-        let preset = Preset::find("x25-m?capacity.user=2GB").unwrap();
+        let preset = Preset::find("x25-m?capacity.user=2GiB").unwrap();
         let factor = |blocks| {
             let (small, scale) = scaled(&preset, Some(blocks)).unwrap();
             assert!(scale.is_some(), "there are more than {blocks} blocks");

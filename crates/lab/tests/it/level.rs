@@ -27,7 +27,7 @@ const FILL_UP: &str = "rw = \"write\"\nbs = \"128k\"\niodepth = 4\nruntime = \"4
 
 #[test]
 fn the_end_of_an_slc_cache_is_found() {
-    let found = findings("sata-tlc?slc.fixed=2GB&slc.dynamic=6GB", FILL_UP);
+    let found = findings("sata-tlc?slc.fixed=2GiB&slc.dynamic=6GiB", FILL_UP);
     let [said] = &found[..] else { panic!("{found:?}") };
     // 8 GB at 530 MB/s take some 16 s, and a bit more as the cache is emptied meanwhile.
     let second: u32 = said.strip_prefix("Level shift at second ").unwrap().split(':').next().unwrap().parse().unwrap();

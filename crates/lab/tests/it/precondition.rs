@@ -69,7 +69,7 @@ const DRIVES: [&str; 5] = [
     alike!("x25-m?capacity.user=512MiB&channels=2&", "capacity.spare=15%&gc.policy=fifo"),
     alike!("x25-m?capacity.user=512MiB&channels=2&", "capacity.spare=15%&gc.policy=cost-benefit"),
     alike!(
-        "sata-tlc?capacity.user=1GB&channels=1&pages_per_block=256&slc.fixed=8MB&slc.dynamic=36MB&host=none&",
+        "sata-tlc?capacity.user=1GiB&channels=1&pages_per_block=256&slc.fixed=8MB&slc.dynamic=36MB&host=none&",
         "noise=0%&exponential=false&journal.length=0s"
     ),
 ];

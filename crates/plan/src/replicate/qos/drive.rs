@@ -74,7 +74,7 @@ mod tests {
             (Some("./mine.toml"), None, "`--drive mine --on ./mine.toml`"),
             (Some("mine.toml"), None, "`--drive mine --on mine.toml`"),
             (Some("/etc/passwd"), None, "no built-in preset"),
-            (Some("x25-m?capacity.user=1TB"), None, "no built-in preset"),
+            (Some("x25-m?capacity.user=1TiB"), None, "no built-in preset"),
             (Some("x25-m#2"), None, "no built-in preset"),
             (Some("pm9a3-960"), Some("nvme-host&drive.nand.read=1us"), "is no host"),
             (Some("pm9a3-960"), Some("nvme-hots"), "nvme-hots"),
