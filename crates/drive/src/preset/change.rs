@@ -9,15 +9,29 @@ use super::fields::Table;
 /// The file `text` with `changes` made. Fields of `tables` may be set whether the file has them or not.
 pub fn apply(text: &str, changes: &str, tables: &[Table]) -> Result<String, PresetError> {
     let mut file: Toml = toml::from_str(text)?;
+    let mut changed = Vec::new();
     for change in changes.split('&') {
         let refuse = |why| PresetError::Change { change: change.to_owned(), why };
         let (table, field, value) = part(change, tables).map_err(refuse)?;
+        once((table, field), &mut changed).map_err(refuse)?;
         let entry = file.entry(table).or_insert_with(own_table);
         let entry = entry.as_table_mut().ok_or_else(|| refuse(format!("`{table}` is not a table of the file")))?;
         let value = typed(value, entry.get(field));
         entry.insert(field.to_owned(), value);
     }
     Ok(toml::to_string(&file).expect("what was read from TOML can be written as TOML"))
+}
+
+/// That a field is none of those that were `changed`, of which it is one from here on.
+pub fn once<'a>(
+    (table, field): (&'static str, &'a str),
+    changed: &mut Vec<(&'static str, &'a str)>,
+) -> Result<(), String> {
+    if changed.contains(&(table, field)) {
+        return Err(format!("`{table}.{field}` is given twice; give it once"));
+    }
+    changed.push((table, field));
+    Ok(())
 }
 
 /// A table that the file lacks, which is the user's own doing.

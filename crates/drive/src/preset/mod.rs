@@ -1,6 +1,7 @@
 //! Simulated drives as files: a drive is a TOML table whose every part names its source.
 
 mod base;
+mod bounds;
 pub(crate) mod change;
 mod embedded;
 mod error;
@@ -138,7 +139,12 @@ impl Preset {
     /// Reads a file that is based on no other.
     fn parse_whole(text: &str) -> Result<Self, PresetError> {
         let head: Head = toml::from_str(text)?;
-        let (name, title, rated, spec) = match head.kind {
+        bounds::check(text)?;
+        Self::parse_kind(head.kind, text)
+    }
+
+    fn parse_kind(kind: PresetKind, text: &str) -> Result<Self, PresetError> {
+        let (name, title, rated, spec) = match kind {
             PresetKind::Flash => {
                 let file: FlashFile = toml::from_str(text)?;
                 let spec = Spec::Flash(file.spec()?);
@@ -562,6 +568,8 @@ mod tests {
             ("erase", "name=value"),
             ("channels=x", "channels"),
             ("spare=0.001%", "raise capacity.spare"),
+            ("nand.read=50us&nand.read=60us", "`nand.read` is given twice; give it once"),
+            ("spare=8%&drive.capacity.spare=9%", "`capacity.spare` is given twice"),
         ] {
             let said = Preset::find(&format!("x25-m?{change}")).unwrap_err().to_string();
             assert!(said.contains(words), "{change}: {said}");

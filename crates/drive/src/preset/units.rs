@@ -19,9 +19,15 @@ pub fn bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Err
     read(deserializer, parse_rated_bytes)
 }
 
-/// A length of time.
+/// A length of time. Without a unit it would be in seconds, as on the command line, where most are microseconds.
 pub fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Nanos, D::Error> {
-    read(deserializer, parse_duration)
+    let text = String::deserialize(deserializer)?;
+    if text.trim().parse::<f64>().is_ok_and(|number| number > 0.0) {
+        let found = text.trim();
+        let words = format!("`{found}` has no unit; give the time with one, such as `{found}us`");
+        return Err(serde::de::Error::custom(words));
+    }
+    parse_duration(&text).map_err(serde::de::Error::custom)
 }
 
 /// Data a second.

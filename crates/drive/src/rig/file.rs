@@ -322,10 +322,12 @@ pub fn change(text: &str, changes: &str) -> Result<String, PresetError> {
     let member = drive(&array.drive)?;
     let mut file: Toml = toml::from_str(&text)?;
     let entry = file.entry("drive").or_insert_with(change::own_table);
+    let mut changed = Vec::new();
     for change in inner {
         let refuse = |why| PresetError::Change { change: change.to_owned(), why };
         let rest = change.trim_start().trim_start_matches("drive.");
         let (table, field, value) = change::part(rest, member.spec.tables()).map_err(refuse)?;
+        change::once((table, field), &mut changed).map_err(refuse)?;
         let table_of_rig =
             entry.as_table_mut().ok_or_else(|| refuse("`drive` is not a table of the file".to_owned()))?;
         table_of_rig.insert(format!("{table}.{field}"), Value::String(value.to_owned()));
