@@ -239,3 +239,11 @@ fn the_output_goes_where_it_is_asked_to() {
     let said = place.assay(&[&["fio"], &LINE[..], &["--output=mine.txt"]].concat());
     assert!(said.code == Some(1) && said.stderr.contains("--force"), "{}", said.stderr);
 }
+
+#[test]
+fn an_offset_behind_the_end_is_told_as_such() {
+    let place = Place::new();
+    let said = place.assay(&["fio", "--name=a", "--filename=sim:x25-m", "--offset=2t", "--rw=randread", "--runtime=1"]);
+    let words = "offset 2 TiB is beyond the end of the target, 74.5 GiB; give a smaller offset";
+    assert!(said.code == Some(1) && said.stderr.contains(words), "{}", said.stderr);
+}

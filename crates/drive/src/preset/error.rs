@@ -67,9 +67,15 @@ pub enum PresetError {
 pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> PresetError {
     PresetError::Unknown {
         name: name.to_owned(),
-        nearest: nearest(name, known.clone()).map(str::to_owned),
+        nearest: nearest(name, known.clone()).or_else(|| begun(name, known.clone())).map(str::to_owned),
         known: known.collect::<Vec<_>>().join(", "),
     }
+}
+
+/// The first of `known` that begins with `name`, such as a model in one of its capacities.
+fn begun<'a>(name: &str, mut known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    known.find(|known| name.len() > 1 && known.starts_with(&name))
 }
 
 /// One mistake in a sentence, several in a list.

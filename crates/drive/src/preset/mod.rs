@@ -521,6 +521,10 @@ mod tests {
     fn a_wrong_name_is_corrected() {
         let said = Preset::find("x25m").unwrap_err().to_string();
         assert!(said.contains("did you mean `x25-m`?"), "{said}");
+        for (model, first) in [("p5520", "p5520-1920"), ("zn540", "zn540-1tb"), ("PM983", "pm983-960")] {
+            let said = Preset::find(model).unwrap_err().to_string();
+            assert!(said.contains(&format!("did you mean `{first}`?")), "{said}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Which file a job is on, how much of it, and when the job ends.
 
 use block::{Bytes, Nanos};
-use workload::{BYTES_MAX, Stop, Workload};
+use workload::{BYTES_MAX, Invalid, Stop, Workload};
 
 use super::super::{Notice, Severity};
 use super::given::{FioOption, FioSection};
@@ -204,6 +204,12 @@ pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJ
             help: Some("add `size=…`, or `filename=…` of what has a length".to_owned()),
             place: job.place.clone(),
         });
+        return None;
+    }
+    if let (Some(offset), None, Some(capacity), Some(given)) = (start, size, whole, reading.option("offset"))
+        && offset >= capacity
+    {
+        reading.tell(given.bad(Invalid::OffsetBeyond { offset, capacity }.to_string()));
         return None;
     }
     let (size, asked) = match size {
