@@ -290,12 +290,26 @@ fn one_of(word: &Spanned<String>, known: &[&str], what: &str, mistakes: &mut Mis
     found
 }
 
+/// The mistake of a source in words, in a file that has none to name.
+fn without_sources(word: &Spanned<String>) -> Diagnostic {
+    let message = format!("`source` names a `[[source]]` of this file, which has none: `{}`", word.get_ref());
+    let help =
+        "add `[[source]]` with `id`, `title` and `host`, and name its id; or leave `source` out and say it in a `note`";
+    Diagnostic::new("qos::unknown", word.span(), message).help(help)
+}
+
 impl GroupFile {
     fn read(&self, file: &QosFile, readings: &[Reading], mistakes: &mut Mistakes) -> Option<QosGroup> {
         let ids: Vec<&str> = file.drive.iter().map(|drive| drive.id.get_ref().as_str()).collect();
         let drive = one_of(&self.drive, &ids, "a drive of this file", mistakes);
         let ids: Vec<&str> = file.source.iter().map(|source| source.id.as_str()).collect();
-        let source = self.source.as_ref().map(|source| one_of(source, &ids, "a source of this file", mistakes));
+        let source = self.source.as_ref().map(|source| match ids.is_empty() {
+            true => {
+                mistakes.push(without_sources(source));
+                None
+            }
+            false => one_of(source, &ids, "a source of this file", mistakes),
+        });
         let ids: Vec<&str> = readings.iter().map(|reading| reading.id.as_str()).collect();
         let reading = self.read.as_ref().map(|read| one_of(read, &ids, "a reading of this file", mistakes));
         if let Some(grade) = &self.grade {
@@ -531,6 +545,24 @@ mod tests {
             assert_eq!(first.code, code, "{to}: {mistakes:?}");
             assert!(first.message.contains(words), "{to}: {first}");
             assert!(!text[first.span.clone()].is_empty(), "{to}: the place is underlined");
+        }
+    }
+
+    #[test]
+    fn a_source_in_words_and_fio_s_names_are_told_what_they_are_here() {
+        let table = "[[source]]\nid = \"s\"\ntitle = \"S\"\nhost = \"h\"\n";
+        let text = FIGURES.replace(table, "").replace("source = \"s\"", "source = \"page 3\"");
+        let mistakes = parse(&text).unwrap_err();
+        let help = mistakes[0].help.as_deref().unwrap_or_default();
+        assert!(
+            mistakes[0].message.contains("which has none: `page 3`") && help.contains("leave `source` out"),
+            "{help}"
+        );
+        for (fio, own) in [("iodepth", "qd"), ("numjobs", "workers"), ("runtime", "runtime_s"), ("ramp_time", "ramp_s")]
+        {
+            let mistakes = parse(&FIGURES.replacen("qd = 4", &format!("{fio} = 4"), 1)).expect_err(fio);
+            let said = format!("{mistakes:?}");
+            assert!(said.contains(&format!("write `{own}`")), "{fio}: {said}");
         }
     }
 

@@ -42,6 +42,16 @@ const CONDITION: &[&str] = &[
 ];
 const POINT: &[&str] = &["q", "v", "lo", "hi", "unit", "use", "rw", "bs", "qd", "unmeasured", "note"];
 
+/// Keys of conditions by fio's names, which are not theirs.
+const OF_FIO: &[(&str, &str)] = &[
+    ("iodepth", "qd"),
+    ("numjobs", "workers"),
+    ("runtime", "runtime_s"),
+    ("ramp_time", "ramp_s"),
+    ("random_distribution", "distribution"),
+    ("number_ios", "ios"),
+];
+
 /// A shorter key is near to too many others.
 const SHORTEST: usize = 3;
 
@@ -59,6 +69,11 @@ pub(super) fn check(text: &str, mistakes: &mut Mistakes) {
     for group in listed(document, "qos") {
         if let Some(DeValue::Table(condition)) = group.get("cond").map(Spanned::get_ref) {
             tables(condition, Some("cond"), CONDITION, mistakes);
+            for key in condition.keys() {
+                let Some((_, own)) = OF_FIO.iter().find(|(name, _)| *name == key.get_ref()) else { continue };
+                let message = format!("`{}` is no key of `cond`", key.get_ref());
+                mistakes.push(Diagnostic::new("qos::key", key.span(), message).help(format!("write `{own}`")));
+            }
         }
         for point in listed(group, "points") {
             tables(point, Some("points"), POINT, mistakes);
@@ -75,6 +90,9 @@ fn listed<'d, 'i>(table: &'d DeTable<'i>, name: &str) -> Vec<&'d DeTable<'i>> {
 
 fn tables(table: &DeTable, what: Option<&str>, known: &[&str], mistakes: &mut Mistakes) {
     for key in table.keys().filter(|key| key.get_ref().len() >= SHORTEST && !known.contains(&key.get_ref().as_ref())) {
+        if OF_FIO.iter().any(|(name, _)| *name == key.get_ref()) {
+            continue;
+        }
         let Some(near) = nearest(key.get_ref(), known) else { continue };
         let place = what.map(|what| format!(" of `{what}`")).unwrap_or_default();
         let message = format!("`{}` is no key{place}", key.get_ref());
