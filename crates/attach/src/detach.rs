@@ -34,7 +34,7 @@ pub fn detach(registry: &Registry, entry: &AttachedEntry) -> Result<(), AttachEr
         if entry.silence().is_some() {
             return Err(AttachError::Hung { device: device.clone(), pid: process.pid });
         }
-        if stays_in_use(device) {
+        if stays_in_use(device, MOMENT) {
             return Err(AttachError::in_use(device));
         }
         if entry.held {
@@ -80,11 +80,12 @@ pub fn in_use(device: &Path) -> bool {
     if socket::is_one(device) { socket::in_use(device) } else { loop_device::in_use(device) }
 }
 
-/// Whether it goes on being used: a server takes a moment to notice that a client has left.
-fn stays_in_use(device: &Path) -> bool {
+/// Whether it goes on being used: a server takes a moment to notice that a client has left, and whoever looks whether a device
+/// is in use has it alone for that moment.
+fn stays_in_use(device: &Path, moment: Duration) -> bool {
     let began = Instant::now();
     while in_use(device) {
-        if !socket::is_one(device) || began.elapsed() > MOMENT {
+        if began.elapsed() > moment {
             return true;
         }
         thread::sleep(Duration::from_millis(20));
@@ -119,7 +120,31 @@ fn clear_place(place: &Path) -> Result<(), AttachError> {
 
 #[cfg(test)]
 mod tests {
+    use block::Bytes;
+    use host::open;
+
     use super::*;
+    use crate::loop_device::LoopDevice;
+
+    #[test]
+    fn who_looks_at_a_device_for_a_moment_does_not_use_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, vec![0; 1 << 20]).unwrap();
+        let device = match LoopDevice::over(&file, Bytes::new(512), false) {
+            Ok(device) => device,
+            Err(error) => return println!("skipped: there is no loop device: {error}"),
+        };
+        let alone = open::unused_block_device(device.path()).unwrap();
+        assert!(stays_in_use(device.path(), Duration::ZERO));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(50));
+                drop(alone);
+            });
+            assert!(!stays_in_use(device.path(), Duration::from_secs(600)));
+        });
+    }
 
     #[test]
     fn the_drives_of_a_living_process_outlast_a_dead_one_of_its_number() {
