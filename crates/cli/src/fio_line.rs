@@ -40,7 +40,9 @@ pub fn take(words: Vec<String>) -> (Vec<String>, Option<FioLine>) {
         return ([before, &["fio".to_owned(), "--help".to_owned()]].concat(), None);
     }
     let mut target = Vec::new();
-    if !is_fio {
+    if is_fio {
+        line.files.iter_mut().filter(|file| *file == "-").for_each(|file| *file = "/dev/stdin".to_owned());
+    } else {
         // fio has no targets but in options; here one stands by itself.
         let (files, others) = line.files.drain(..).partition(|file: &String| job_file::is_one(file));
         (line.files, target) = (files, others);

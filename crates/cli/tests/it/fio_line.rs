@@ -1,6 +1,7 @@
 //! fio's command lines, run as they are.
 
-use std::process::Command;
+use std::io::Write;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -246,4 +247,16 @@ fn an_offset_behind_the_end_is_told_as_such() {
     let said = place.assay(&["fio", "--name=a", "--filename=sim:x25-m", "--offset=2t", "--rw=randread", "--runtime=1"]);
     let words = "offset 2 TiB is beyond the end of the target, 74.5 GiB; give a smaller offset";
     assert!(said.code == Some(1) && said.stderr.contains(words), "{}", said.stderr);
+}
+
+#[test]
+fn a_dash_is_a_job_file_on_standard_input() {
+    let place = Place::new();
+    let mut command = place.command(&["fio", "-", "--output-format=terse"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let job = b"[piped]\nfilename=sim:x25-m\nrw=randread\nnumber_ios=10\n";
+    child.stdin.take().unwrap().write_all(job).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.contains(";piped;0;0;40;"), "{text}");
 }
