@@ -281,7 +281,7 @@ fn the_one(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Re
         text.contains([';', '–', '/']) || text.matches(", ").count() > 0 || text.contains(" to ") || text.contains('-');
     match found.iter().all(|amount| *amount == found[0]) || !is_list {
         true => Ok(found[0]),
-        false => Err("these are several values; give that of one drive".to_owned()),
+        false => Err("these are several values; give that of one drive, and commas or lines between facts".to_owned()),
     }
 }
 
