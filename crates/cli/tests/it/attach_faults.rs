@@ -1,7 +1,8 @@
 //! Faults of an attached drive that were asked for, and a server that does not answer: all fails, and nothing hangs.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -136,6 +137,9 @@ fn a_server_that_is_stopped_is_found_and_ended_so_that_nothing_hangs() {
     let drive = Attached::new(&place, &[]);
     let pid = drive.pid();
     other("kill", &["-STOP", &pid.to_string()]);
+    // On a busy machine a thread of its may come to answer once more before it is stopped.
+    let state = |thread: &Path| fs::read_to_string(thread.join("stat")).is_ok_and(|stat| stat.contains(") T "));
+    drive.until(|| fs::read_dir(format!("/proc/{pid}/task")).unwrap().all(|thread| state(&thread.unwrap().path())));
     let from = format!("if={}", drive.device);
     let mut reader = Command::new("dd")
         .args([&from, "of=/dev/null", "bs=4k", "count=1", "iflag=direct"])

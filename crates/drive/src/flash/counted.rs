@@ -13,8 +13,6 @@ use crate::draw::Draws;
 pub(super) const UNNAMED: Lpn = Lpn(u32::MAX);
 /// So many pages are drawn together, and memory is asked for their blocks.
 const TOGETHER: usize = 32;
-/// And no more are written together than one part in so many of a block.
-const BLOCK_SHARE: u32 = 32;
 /// Where a page of the map is that is nowhere.
 const NOWHERE: u32 = u32::MAX;
 
@@ -139,14 +137,6 @@ impl Counted {
     #[inline]
     fn share(&mut self, some: u32, left: u32, count: u32) -> u32 {
         if some == 0 { 0 } else { (some * count + self.draws.below(left)) / left }
-    }
-}
-
-impl Mapping {
-    /// So many pages of the host's are written together: whole flash pages, and few beside a block.
-    pub(super) fn pages_together(&self) -> u32 {
-        let most = self.host_block_pages() / BLOCK_SHARE;
-        most.clamp(1, TOGETHER as u32).next_multiple_of(self.geometry.program_pages)
     }
 }
 

@@ -41,6 +41,7 @@ mod recent;
 mod retirement;
 mod shuffle;
 mod spec;
+mod together;
 mod variation;
 mod warmth;
 mod write;

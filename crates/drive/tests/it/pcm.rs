@@ -50,7 +50,7 @@ fn a_lone_request_takes_firmware_media_channel_and_link() {
 
 #[test]
 fn a_part_of_an_access_is_written_after_the_rest_was_read() {
-    let mut drive = drive(&format!("{EXACT}&access=4KiB&writes_at_once=16KiB"));
+    let mut drive = drive(&format!("{}&access=4KiB", EXACT.replace("at_once=5KiB", "at_once=16KiB")));
     let whole = lone(&mut drive, Request::new(Op::Write, Lba::new(8), 8));
     assert_eq!(drive.counters().pages_read, 0);
     let part = lone(&mut drive, Request::new(Op::Write, Lba::new(17), 2));

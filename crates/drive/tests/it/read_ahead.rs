@@ -9,10 +9,9 @@ use crate::support;
 
 /// A filled drive of 1 GiB with these changes, whose link and firmware take next to nothing.
 fn filled(changes: &str) -> FlashDrive {
-    let name = format!(
-        "860-pro-1tb?capacity.user=1GiB&spare=200%&jitter=0%&controller.command=1us&controller.retire=1us&read_ahead=128KiB{changes}"
-    );
-    support::filled(&Preset::find(&name).unwrap_or_else(|error| panic!("{error}")))
+    let name = "860-pro-1tb?capacity.user=1GiB&spare=200%&jitter=0%&controller.command=1us&controller.retire=1us&read_ahead=128KiB";
+    let changed = Preset::find(name).and_then(|preset| preset.changed(changes.trim_start_matches('&')));
+    support::filled(&changed.unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// So many reads of a page each, one at a time, of streams that begin so many MiB apart and take turns; how long they take.

@@ -79,7 +79,7 @@ fn the_drives_of_a_rig_are_different_specimens() {
 #[test]
 fn a_specimen_with_too_many_bad_blocks_is_refused() {
     // The most bad blocks with which the first has room, which is close for the others.
-    let of = |percent| Preset::find(&format!("x25-m?{TINY}&factory_bad={percent}%"));
+    let of = |percent| Preset::find(&format!("x25-m?{TINY}"))?.changed(&format!("factory_bad={percent}%"));
     let first = (2..80).map_while(|percent| of(percent).ok()).last().expect("two in a hundred leave room");
     let refused = (2..=40).find_map(|number| first.clone().numbered(number).err().map(|error| (number, error)));
     let (number, error) = refused.expect("one of forty has more bad blocks");
