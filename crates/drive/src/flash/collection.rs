@@ -131,7 +131,7 @@ impl Mapping {
             let due = match self.units[unit.0 as usize].victim {
                 // Up to the page before which the last is moved: another block may be chosen behind it.
                 Some(Victim { block, pace, owed, .. }) => {
-                    let moves = u32::from(self.counts[block as usize] & !NOT_CLOSED) * PACE_UNIT;
+                    let moves = self.count(block) * PACE_UNIT;
                     moves.saturating_sub(owed).div_ceil(pace).clamp(1, left)
                 }
                 None if self.wants_victim(unit) => 1,
@@ -144,9 +144,15 @@ impl Mapping {
 
     /// Whether a unit that empties no block is to begin with one.
     #[inline]
-    fn wants_victim(&self, unit: Unit) -> bool {
+    pub(super) fn wants_victim(&self, unit: Unit) -> bool {
         let state = &self.units[unit.0 as usize];
         state.victim.is_none() && (state.free.len() <= self.collection.start as usize || self.folds(unit))
+    }
+
+    /// Valid pages of a block, in granules where they are packed, whatever is done with it.
+    #[inline]
+    pub(super) fn count(&self, block: u32) -> u32 {
+        u32::from(self.counts[block as usize] & !NOT_CLOSED)
     }
 
     /// Moves at least `pages` pages of the unit while the host asks nothing, appending it to `plan`; whether
@@ -332,7 +338,7 @@ impl Mapping {
     /// that lie as closely as they do on average.
     fn move_counted<P: Placing>(&mut self, unit: Unit, victim: Victim, count: u32, placing: &mut P) -> Copied {
         let together = self.geometry.program_pages;
-        let left = u32::from(self.counts[victim.block as usize] & !NOT_CLOSED);
+        let left = self.count(victim.block);
         let size = count.min(left);
         let rest = self.block_end(victim.block) - victim.next;
         let next = victim.next + if size == left { rest } else { rest * size / left };

@@ -282,11 +282,8 @@ impl Mapping {
 
     /// How many flash pages each unit can be given one after the other before any of them has something else to do.
     fn rows_left(&self) -> u32 {
-        let collects = |(unit, number)| {
-            let UnitState { victim, free, .. }: &UnitState = unit;
-            victim.is_some() || free.len() <= self.collection.start as usize || self.folds(Unit(number))
-        };
-        if self.units.iter().zip(0..).any(collects) { 0 } else { self.rows_of_blocks() }
+        let collects = |(unit, state): (Unit, &UnitState)| state.victim.is_some() || self.wants_victim(unit);
+        if (0..).map(Unit).zip(&self.units).any(collects) { 0 } else { self.rows_of_blocks() }
     }
 
     /// How many flash pages each unit can be given one after the other until one of them needs another block.

@@ -92,7 +92,7 @@ impl Counted {
                 prefetch_index(&self.kept, place.0 as usize);
             }
             for &mut (block, page) in drawn {
-                let valid = u32::from(mapping.counts[block as usize] & !NOT_CLOSED);
+                let valid = mapping.count(block);
                 // In this order: the pages that were not written, all others, those of the map.
                 if page < valid - self.of_map(block).len() as u32 {
                     let kept = &mut self.kept[block as usize];

@@ -3,7 +3,6 @@
 //! Blocks are chosen, emptied and erased as they are otherwise; but what is moved lies in order again where it comes to, so that
 //! the map's tables need say nothing of it.
 
-use super::candidates::NOT_CLOSED;
 use super::extents::{Extents, Run};
 use super::geometry::Unit;
 use super::mapping::Mapping;
@@ -166,11 +165,6 @@ impl Mapping {
                 }
             }
         }
-    }
-
-    /// How many valid pages a block holds.
-    fn count(&self, block: u32) -> u32 {
-        u32::from(self.counts[block as usize] & !NOT_CLOSED)
     }
 }
 

@@ -13,7 +13,6 @@ use std::ops::Range;
 use block::Seed;
 use prefetch_index::prefetch_index;
 
-use super::candidates::NOT_CLOSED;
 use super::counted::{Counted, UNNAMED};
 use super::digest;
 use super::extents::Extents;
@@ -197,7 +196,7 @@ impl Mapping {
             }
             let mine = number << self.page_bits;
             let owners = &mut tables.owners[mine..mine + self.geometry.pages_per_block as usize];
-            let mut left = u32::from(self.counts[block as usize] & !NOT_CLOSED);
+            let mut left = self.count(block);
             let used = self.used(tables.unit, block);
             let (mut kept_left, mut of_map) = (u32::from(counted.kept[block as usize]), counted.of_map(block));
             let words = &mut tables.valid[mine / 64..][..1 << self.page_bits >> 6];
