@@ -1,4 +1,5 @@
-//! What is long by nature, such as two hundred kills: a small form of it in every run, the whole in `scripts/soak`.
+//! What is long by nature, such as two hundred kills: a small form of it in every run, a tenth in `.ci/run`, the whole in
+//! `scripts/soak`.
 
 use std::sync::LazyLock;
 
@@ -22,7 +23,7 @@ pub fn times(short: usize, whole: usize) -> usize {
     SHARE.map_or(short, |percent| (whole * percent).div_ceil(100).max(short))
 }
 
-/// Whether any of the long form is wanted: what has no small form, and takes a minute or two, is done then alone.
+/// Whether any of the long form is wanted, as in `.ci/run`: what has no small form, and takes a minute or two, is done then alone.
 pub fn is_asked() -> bool {
     SHARE.is_some()
 }

@@ -267,7 +267,7 @@ impl FlashDrive {
         self.warm_up(now);
         self.patrol(now);
         let awake = now + self.meter.begin(now);
-        let from = self.housekeeping.begin(awake, request.op, request.bytes(), self.owed(now));
+        let from = self.housekeeping.begin(awake, request.op, request.bytes(), self.turn());
         let (core, start) = self.firmware.begin_among(self.spec.cores_of(request.op), awake, from, request.op);
         let command = self.jitter.vary(&mut self.pace_draws, self.spec.command);
         let ready = start + self.paced(command);
@@ -308,10 +308,10 @@ impl FlashDrive {
         self.counters.failed += 1;
     }
 
-    /// How long a paced write waits for the flash: for its pace, or for room in the buffer.
+    /// When the flash has a turn for a paced write: by its pace, and by the room in the buffer.
     #[inline]
-    fn owed(&self, now: Nanos) -> Nanos {
-        self.pacing.as_ref().map_or(Nanos::ZERO, |pacing| pacing.owed(now).max(self.buffer.next().since(now)))
+    fn turn(&self) -> Nanos {
+        self.pacing.as_ref().map_or(Nanos::ZERO, |pacing| pacing.turn().max(self.buffer.next()))
     }
 
     /// What the firmware takes for a command when it is done with it.

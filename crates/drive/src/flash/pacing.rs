@@ -116,11 +116,11 @@ impl Pacing {
         now + (turn - now).since(each.times(u64::from(self.spec.burst)))
     }
 
-    /// How long a write that comes at `now` waits, if none comes early. More than [`BEHIND`] is more than the flash can
-    /// keep up with.
+    /// When the next write has its turn, if none comes early. More than [`BEHIND`] from now is more than the flash can keep up
+    /// with.
     #[inline]
-    pub fn owed(&self, now: Nanos) -> Nanos {
-        self.next.since(now)
+    pub const fn turn(&self) -> Nanos {
+        self.next
     }
 
     /// The drive has come to rest.
@@ -204,9 +204,9 @@ mod tests {
         let waits: Vec<u64> = (0..6).map(|_| pacing.take(Nanos::ZERO, 1).as_nanos()).collect();
         let wanted = [0, 0, 0, 0, 55_000, 110_000];
         assert!(waits.iter().zip(wanted).all(|(wait, wanted)| wait.abs_diff(wanted) < 800), "{waits:?}");
-        assert!(pacing.owed(Nanos::ZERO) < BEHIND);
+        assert!(pacing.turn() < BEHIND);
         pacing.take(Nanos::ZERO, 20);
-        assert!(pacing.owed(Nanos::ZERO) > BEHIND && pacing.owed(Nanos::from_secs(1)) == Nanos::ZERO);
+        assert!(pacing.turn() > BEHIND);
     }
 
     #[test]

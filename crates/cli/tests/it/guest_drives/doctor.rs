@@ -38,8 +38,8 @@ const DOCTOR: [Step; 3] = [
 
 #[test]
 fn the_doctors_advice_on_a_fresh_kernel_is_right_to_the_letter() {
-    if !testkit::soak::is_asked() {
-        return skip("it is part of scripts/soak");
+    if !testkit::soak::is_whole() {
+        return skip("it is part of make soak");
     }
     take(&[&DOCTOR]);
 }

@@ -89,8 +89,8 @@ const HEALTH: [Step; 11] = [
 
 #[test]
 fn drives_of_each_driver_tell_their_health_and_test_themselves() {
-    if !testkit::soak::is_asked() {
-        return skip("it is part of scripts/soak");
+    if !testkit::soak::is_whole() {
+        return skip("it is part of make soak");
     }
     take(&[&HEALTH]);
 }

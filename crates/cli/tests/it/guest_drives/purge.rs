@@ -56,8 +56,8 @@ const PURGES: [Step; 8] = [
 
 #[test]
 fn each_driver_purges_what_it_can_and_refuses_the_rest_before_the_run() {
-    if !testkit::soak::is_asked() {
-        return skip("it is part of scripts/soak");
+    if !testkit::soak::is_whole() {
+        return skip("it is part of make soak");
     }
     take(&[&PURGES]);
 }
