@@ -38,7 +38,8 @@ pub struct Options {
     #[arg(long, value_name = "NAME")]
     drive: Vec<String>,
 
-    /// With `qos` or a file of latencies, and one drive: simulate it on this drive, by name or file, with changes after a `?`
+    /// With `qos` or a file of latencies, and one drive: simulate it on this drive, by name or file, with changes after a `?`,
+    /// in the host that it names
     #[arg(long, value_name = "SIM")]
     on: Option<String>,
 
