@@ -11,9 +11,9 @@ static SHARE: LazyLock<Option<usize>> = LazyLock::new(|| {
     Some(told.parse().unwrap_or_else(|_| panic!("ASSAY_SOAK is a percentage, and `{told}` is none")))
 });
 
-/// The seed of what is chosen or timed at random: `ASSAY_SEED`, or 1.
+/// The seed of what is chosen or timed at random: `ASSAY_SOAK_SEED`, or 1.
 static SEED: LazyLock<u64> = LazyLock::new(|| {
-    let seed = std::env::var("ASSAY_SEED").map_or(1, |told| told.parse().expect("ASSAY_SEED is a number"));
+    let seed = std::env::var("ASSAY_SOAK_SEED").map_or(1, |told| told.parse().expect("ASSAY_SOAK_SEED is a number"));
     eprintln!("seed = {seed}");
     seed
 });

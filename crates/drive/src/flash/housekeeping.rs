@@ -98,6 +98,10 @@ impl Housekeeping {
     pub fn begin(&mut self, now: Nanos, op: Op, bytes: Bytes, turn: Nanos) -> Nanos {
         let mut start = now;
         let asked = std::mem::replace(&mut self.asked, now);
+        if now.since(turn) > BEHIND {
+            // The flash has had nothing to do for a while.
+            self.owed = 0;
+        }
         let owed = Nanos::from_nanos(self.owed >> SHARE);
         for chore in &mut self.chores {
             // Only the last of those that were due can be in the way.
@@ -266,6 +270,18 @@ mod tests {
         let [near, lulled] = [ChoreSpec { beside, ..CHORE }, ChoreSpec { lull, ..CHORE }];
         assert_eq!([0, 50, 60, 2_000].map(|owed| held(near, us(30), us(owed))), [false, false, true, false]);
         assert_eq!([30, 40, 100].map(|gap| held(lulled, us(gap), Nanos::ZERO)), [false, false, true]);
+    }
+
+    /// A chore every 10 ms that is in the way of writes that wait. What comes after them finds it beside.
+    #[test]
+    fn once_writes_have_ended_nothing_is_in_the_way_any_more() {
+        let us = Nanos::from_micros;
+        let mut drive = drive(&[ChoreSpec { every: Some(us(10_000)), beside: Some(us(50)), ..CHORE }]);
+        let mut held = |index: u64, op: Op, turn: Nanos| {
+            drive.begin(us(index * 100), op, Bytes::from_kib(4), turn) > us(index * 100)
+        };
+        assert!((0..1_000).filter(|&index| held(index, Op::Write, us(index * 100 + 200))).count() > 100);
+        assert!((1_100..2_000).all(|index| !held(index, Op::Flush, us(100_100))));
     }
 
     /// A chore every millisecond: one write in a hundred waits long for its turn, 9 µs in the mean.
