@@ -23,6 +23,12 @@ pub fn times(short: usize, whole: usize) -> usize {
     SHARE.map_or(short, |percent| (whole * percent).div_ceil(100).max(short))
 }
 
+/// Why a test is skipped that [`is_asked`] puts off.
+pub const PART: &str = "it is part of .ci/run and make soak";
+
+/// Why a test is skipped that [`is_whole`] puts off.
+pub const WHOLE: &str = "it is part of make soak";
+
 /// Whether any of the long form is wanted, as in `.ci/run`: what has no small form, and takes a minute or two, is done then alone.
 pub fn is_asked() -> bool {
     SHARE.is_some()

@@ -32,7 +32,7 @@ fn missing(root: &Path) -> Vec<(String, String)> {
 #[test]
 fn the_advice_on_packages_leads_a_fresh_debian_to_all_green() {
     if !testkit::soak::is_whole() {
-        return skip("it is part of make soak");
+        return skip(testkit::soak::WHOLE);
     }
     let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
     let value = |key: &str| release.lines().find_map(|line| line.strip_prefix(key));

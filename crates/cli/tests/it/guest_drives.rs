@@ -372,7 +372,7 @@ const DRIVES: [Step; 9] = [
 #[test]
 fn every_drive_of_a_machine_is_measured_and_one_is_formatted() {
     if !testkit::soak::is_asked() {
-        return skip("it is part of .ci/run and make soak");
+        return skip(testkit::soak::PART);
     }
     take(&[&DRIVES]);
 }

@@ -39,7 +39,7 @@ const DOCTOR: [Step; 3] = [
 #[test]
 fn the_doctors_advice_on_a_fresh_kernel_is_right_to_the_letter() {
     if !testkit::soak::is_whole() {
-        return skip("it is part of make soak");
+        return skip(testkit::soak::WHOLE);
     }
     take(&[&DOCTOR]);
 }

@@ -131,7 +131,7 @@ const FAULTS: [Step; 14] = [
 #[test]
 fn a_drive_that_fails_ends_its_run_and_what_was_measured_is_kept() {
     if !testkit::soak::is_asked() {
-        return skip("it is part of .ci/run and make soak");
+        return skip(testkit::soak::PART);
     }
     take(&[&FAULTS]);
 }

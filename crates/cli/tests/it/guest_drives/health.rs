@@ -90,7 +90,7 @@ const HEALTH: [Step; 11] = [
 #[test]
 fn drives_of_each_driver_tell_their_health_and_test_themselves() {
     if !testkit::soak::is_whole() {
-        return skip("it is part of make soak");
+        return skip(testkit::soak::WHOLE);
     }
     take(&[&HEALTH]);
 }

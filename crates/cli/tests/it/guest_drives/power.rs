@@ -57,7 +57,7 @@ fn kept(told: &Path) -> usize {
 #[test]
 fn a_machine_whose_power_is_cut_loses_no_run_that_was_told_of() {
     if !soak::is_asked() {
-        return skip("it is part of .ci/run and make soak");
+        return skip(soak::PART);
     }
     let Some(guest) = Guest::find("guest-drives", &[], &["mkfs.ext4", "e2fsck", "setsid"]) else { return };
     let mut random = soak::random();

@@ -57,7 +57,7 @@ const PURGES: [Step; 8] = [
 #[test]
 fn each_driver_purges_what_it_can_and_refuses_the_rest_before_the_run() {
     if !testkit::soak::is_whole() {
-        return skip("it is part of make soak");
+        return skip(testkit::soak::WHOLE);
     }
     take(&[&PURGES]);
 }
