@@ -144,6 +144,29 @@ impl SharedTable {
         }
     }
 
+    /// Puts so many numbers one behind the other, the first of them here.
+    #[inline]
+    pub fn set_row(&mut self, first: usize, count: usize, number: impl Fn(u32) -> u32) {
+        if self.shared.is_none() {
+            let row = self.own[first..first + count].iter_mut();
+            return row.zip(0..).for_each(|(place, index)| *place = number(index));
+        }
+        let mut from = 0;
+        while from < count {
+            // What is in one line is found once.
+            let until = count.min((first + from) / LINE * LINE + LINE - first);
+            self.set_shared(first + from, number(from as u32));
+            match &mut self.shared {
+                Some(Shared::Overlay(overlay)) => {
+                    let line = overlay.changed_line(first + from);
+                    (from + 1..until).for_each(|index| line[(first + index) % LINE] = number(index as u32));
+                }
+                _ => (from + 1..until).for_each(|index| self.own[first + index] = number(index as u32)),
+            }
+            from = until;
+        }
+    }
+
     /// A number that is not in the table of one's own.
     #[inline(never)]
     fn get_shared(&self, index: usize) -> u32 {
@@ -243,6 +266,13 @@ impl Overlay {
             place => place as usize - 1,
         };
         self.lines[place * LINE + index % LINE] = number;
+    }
+
+    /// The line that a number is in, which was changed.
+    #[inline]
+    fn changed_line(&mut self, index: usize) -> &mut [u32] {
+        let place = self.places[index / LINE] as usize - 1;
+        &mut self.lines[place * LINE..][..LINE]
     }
 
     /// Copies a line, which will be changed; its place.
@@ -430,6 +460,15 @@ mod tests {
                     4 => {
                         tables[one].clear();
                         plain[one].fill(0);
+                    }
+                    5..20 => {
+                        let (first, number) = (random.place(length), random.below(1_000) as u32);
+                        let count = random.place(2 * LINE).min(length - first);
+                        tables[one].set_row(first, count, |index| number + index);
+                        plain[one][first..first + count]
+                            .iter_mut()
+                            .zip(number..)
+                            .for_each(|(place, number)| *place = number);
                     }
                     _ => {
                         let (index, number) = (random.place(length), random.below(1_000) as u32);

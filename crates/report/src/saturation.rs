@@ -97,11 +97,11 @@ impl Saturation {
         );
         let back = |one: &Recovery| {
             let fast = one.fast?;
-            Some(format!("{}{} after {}", if one.is_all { "at least " } else { "" }, percent(fast / cache), one.idle))
+            Some(format!("{}{} ({})", if one.is_all { "at least " } else { "" }, percent(fast / cache), one.idle))
         };
         let recovered: Vec<String> = self.recoveries.iter().filter_map(back).collect();
         if !recovered.is_empty() {
-            said += &format!("; of that, idle time brings back {}", recovered.join(", "));
+            said += &format!("; of that, idle times with such writes after each bring back {}", recovered.join(", "));
         }
         said + "."
     }
@@ -206,8 +206,8 @@ mod tests {
         let told = Saturation { levels: levels.into(), recoveries: vec![found, all], lines: Vec::new() }.said();
         assert_eq!(
             told,
-            "Sequential writes: 5,000 MB/s for the first 100 GB, 1,000 MB/s at the end of 300 GB written (5.00 × slower); of that, idle time \
-             brings back 10 % after 60 s, at least 30 % after 300 s."
+            "Sequential writes: 5,000 MB/s for the first 100 GB, 1,000 MB/s at the end of 300 GB written (5.00 × slower); of that, idle \
+             times with such writes after each bring back 10 % (60 s), at least 30 % (300 s)."
         );
         let flat = Saturation { levels: level.into(), recoveries: Vec::new(), lines: Vec::new() }.said();
         assert_eq!(flat, "Sequential writes: 1,000 MB/s over all 100 GB written; the rate did not fall.");

@@ -19,6 +19,8 @@ pub struct Channel {
     /// For each die and each lane, the first span that can be in the way of the die's next booking, which
     /// will be no earlier than its last one: `die * lanes + lane`.
     cursors: Vec<usize>,
+    /// The last stretch without a gap, whoever it is booked for: nothing is booked behind it. Kept where `ends` are.
+    last: (Nanos, Nanos),
 }
 
 /// What is booked for one die.
@@ -47,7 +49,12 @@ impl Channel {
     /// An idle channel of so many dies; `inserts` where what goes before the rest is reserved as well.
     pub fn new(dies: u32, inserts: bool) -> Self {
         let lanes = dies as usize + usize::from(inserts);
-        Self { lanes: vec![Lane::default(); lanes], ends: vec![Nanos::ZERO; lanes], cursors: vec![0; lanes * lanes] }
+        Self {
+            lanes: vec![Lane::default(); lanes],
+            ends: vec![Nanos::ZERO; lanes],
+            cursors: vec![0; lanes * lanes],
+            last: (Nanos::ZERO, Nanos::ZERO),
+        }
     }
 
     /// Reserves for `die` the earliest `length` that begins at `earliest` or later and after all that was
@@ -100,10 +107,23 @@ impl Channel {
     /// Reserves one span where there is not just one other lane; its end.
     #[inline(never)]
     fn append(&mut self, die: usize, earliest: Nanos, length: Nanos) -> Nanos {
-        let start = self.first_gap(die, self.ends[die].max(earliest), length);
+        let from = self.ends[die].max(earliest);
+        let (solid, end) = self.last;
+        let start = if from < solid { self.first_gap(die, from, length) } else { from.max(end) };
         self.lanes[die].append(start, start + length);
         self.ends[die] = start + length;
+        self.note_last(start, start + length);
         start + length
+    }
+
+    /// Notes that a span was booked.
+    #[inline]
+    fn note_last(&mut self, start: Nanos, end: Nanos) {
+        if start > self.last.1 {
+            self.last = (start, end);
+        } else {
+            self.last.1 = self.last.1.max(end);
+        }
     }
 
     /// Reserves for a read of `die` that goes before what is booked for that die the earliest `length` from `earliest` on
@@ -116,6 +136,7 @@ impl Channel {
         let start = self.find(now, die, earliest, length);
         self.lanes[reads].insert(start, start + length);
         self.ends[reads] = self.ends[reads].max(start + length);
+        self.note_last(start, start + length);
         start + length
     }
 
@@ -390,6 +411,7 @@ mod tests {
                 taken.push((die, end - length, end));
                 last[die] = end;
             }
+            assert_eq!(channel.last.1, channel.ends.iter().copied().max().unwrap());
             taken.retain(|&(_, _, end)| end + 1 > now);
         }
     }

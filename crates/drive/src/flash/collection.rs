@@ -489,7 +489,7 @@ fn call_owners(owners: &(impl Numbers + ?Sized), first: u32, count: u32) {
 
 /// Marks the pages in some slots as valid.
 #[inline]
-fn mark(marks: &mut [u64], slots: Range<u32>) {
+pub(super) fn mark(marks: &mut [u64], slots: Range<u32>) {
     let mut slot = slots.start;
     while slot < slots.end {
         let count = (64 - (slot & 63)).min(slots.end - slot);

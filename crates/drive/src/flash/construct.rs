@@ -6,6 +6,7 @@
 use block::{Bytes, Lba, Op, Request, SECTOR};
 
 use super::buffer::SectorMask;
+use super::collection::mark;
 use super::digest;
 use super::extents::Extents;
 use super::geometry::Unit;
@@ -312,7 +313,7 @@ impl Mapping {
         }
         state.host.next += pages;
         state.valid += size;
-        set_bits(&mut self.valid, start as usize, pages as usize);
+        mark(&mut self.valid, start..start + pages);
         start
     }
 
@@ -341,15 +342,5 @@ impl Mapping {
         self.changes.note(block, self.counts.len() as u32);
         let owners = &mut self.owners;
         self.extents.take(block, unit, self.page_bits, |slot, page| owners.set(slot as usize, page.0));
-    }
-}
-
-/// Sets `count` bits from number `first` on.
-fn set_bits(words: &mut [u64], first: usize, count: usize) {
-    let end = first + count;
-    for (index, word) in words.iter_mut().enumerate().take(end.div_ceil(64)).skip(first / 64) {
-        let from = first.saturating_sub(index * 64);
-        let until = (end - index * 64).min(64);
-        *word |= (u64::MAX << from) & (u64::MAX >> (64 - until));
     }
 }

@@ -246,7 +246,7 @@ impl Lend for Mapping {
 
 impl Mapping {
     /// From now on, clones have the large tables in common with it, but for what they change.
-    fn lend_tables(&mut self) {
+    pub(super) fn lend_tables(&mut self) {
         self.slots.lend();
         self.owners.lend();
     }

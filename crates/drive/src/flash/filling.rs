@@ -78,8 +78,8 @@ impl Mapping {
             emptied: vec![Emptied { block: u32::MAX, ..Emptied::default() }; units as usize],
             last: 0,
         };
-        let (mut plan, mut page, mut astray) = (Vec::new(), first.0, Vec::new());
-        while astray.is_empty() {
+        let (mut plan, mut page, mut out_of_order) = (Vec::new(), first.0, Vec::new());
+        while out_of_order.is_empty() {
             let rows = rows_to(self, page);
             let turn = self.next_unit;
             let starts: Vec<u32> = (0..units)
@@ -87,38 +87,38 @@ impl Mapping {
                 .map(|host| host.block << self.page_bits | host.next)
                 .collect();
             let mut whole = 0;
-            while whole < rows && astray.is_empty() {
+            while whole < rows && out_of_order.is_empty() {
                 let row = starts.iter().flat_map(|start| (start + whole * together..).take(together as usize));
                 // A unit that loses a block may be passed over, or that was the last that it could lose.
                 let is_in_order = row.step_by(each as usize).all(|slot| {
                     plan.clear();
                     let (count, _) = self.put_together(Lpn(page), each, &mut plan, &mut placing);
                     tell(&plan);
-                    astray.extend((0..count).map(|next| (Lpn(page + next), placing.last + next)));
+                    out_of_order.extend((0..count).map(|next| (Lpn(page + next), placing.last + next)));
                     page += count;
                     placing.last == slot && count == each && !self.read_only
                 });
                 if is_in_order {
-                    astray.clear();
+                    out_of_order.clear();
                     whole += 1;
                 }
             }
             if whole == 0 {
                 break;
             }
-            let first = page - astray.len() as u32 - whole * units * together;
+            let first = page - out_of_order.len() as u32 - whole * units * together;
             placing.extents.add(Lpn(first), whole, Unit(turn), &starts, self.page_bits);
         }
-        self.take_over(placing, &astray);
+        self.take_over(placing, &out_of_order);
         page - first.0
     }
 
-    /// Takes over where everything is. Blocks that are half empty and pages that are `astray` stand in the tables.
-    fn take_over(&mut self, placing: InOrder, astray: &[(Lpn, u32)]) {
+    /// Takes over where everything is. Blocks that are half empty and pages that are `out_of_order` stand in the tables.
+    fn take_over(&mut self, placing: InOrder, out_of_order: &[(Lpn, u32)]) {
         let InOrder { mut extents, emptied, .. } = placing;
         extents.sort();
         self.extents = extents;
-        for &(page, slot) in astray {
+        for &(page, slot) in out_of_order {
             self.note_place(page, slot);
         }
         for (unit, emptied) in (0..).map(Unit).zip(emptied) {

@@ -40,6 +40,7 @@ mod read_ahead;
 mod recent;
 mod retirement;
 mod shuffle;
+mod side_by_side;
 mod spec;
 mod together;
 mod variation;

@@ -4,22 +4,21 @@
 //! written keep their order: those of a unit are dealt to its other blocks one after the other, as many as each has of them, and
 //! lie together there, as they did before. All others come to the slots that are left by chance, and which slots of such a block
 //! are valid is chance too.
-//!
-//! Several processors do this side by side, and what comes of it does not hang on how many.
 
-use std::num::NonZero;
 use std::ops::Range;
 
 use block::Seed;
 use prefetch_index::prefetch_index;
 
+use super::collection::mark;
 use super::counted::{Counted, UNNAMED};
 use super::digest;
 use super::extents::Extents;
 use super::geometry::Unit;
 use super::mapping::{Mapping, UNMAPPED};
 use super::operation::Lpn;
-use super::shuffle::Shuffle;
+use super::shuffle::{Part, Shuffle};
+use super::side_by_side::{processors, side_by_side};
 use crate::draw::Draws;
 use crate::shared_table::{Numbers, SharedTable};
 use crate::sparse;
@@ -29,9 +28,6 @@ use crate::table::Table;
 const AHEAD: usize = 64;
 /// Entries of a table that are written together.
 const BATCH: usize = 1024;
-/// So many pages at least are worth another processor, and no more of those are of use: memory gives no more.
-const PAGES_EACH: usize = 4 << 20;
-const PROCESSORS_MOST: usize = 4;
 
 /// Who was in which slot before.
 struct Before<'m> {
@@ -45,9 +41,7 @@ struct UnitTables<'m> {
     unit: Unit,
     owners: &'m mut [u32],
     valid: &'m mut [u64],
-    /// Pages that it had and that were written since.
-    written: &'m mut [u32],
-    /// Slots for such pages that the units before it have.
+    /// Slots for pages that were written that the units before it have.
     before: u32,
 }
 
@@ -60,22 +54,19 @@ impl Mapping {
         let mut valid = std::mem::replace(&mut self.valid, Table::new(0));
         let before = Before { lent, extents };
         let in_units = seed.split("units");
-        // Pages that were written are listed where their slots will stand.
         let processors = processors(slots.len());
-        let tables = self.unit_tables(counted, owners.own(), &mut valid, slots.own());
-        side_by_side(processors, tables, |mut tables| {
+        // Pages that were written are listed where their slots will stand.
+        let written: Vec<u32> = self.kept(counted).zip(&counted.had).map(|(kept, had)| had - kept).collect();
+        let mut written = Shuffle::new(&written, slots.own(), seed.split("order"), processors);
+        let units = self.unit_tables(counted, owners.own(), &mut valid).into_iter().zip(written.parts());
+        side_by_side(processors, units.collect(), |(mut tables, mut written)| {
             let mut draws = Draws::new(in_units.number(u64::from(tables.unit.0)));
-            let moved = self.sort_out(&mut tables, &before, counted, &mut draws);
+            let moved = self.sort_out(&mut tables, &mut written, &before, counted, &mut draws);
             self.deal(&mut tables, &moved, counted, &mut draws);
         });
-        let written: u32 =
-            counted.had.iter().sum::<u32>() - counted.kept.iter().map(|kept| u32::from(*kept)).sum::<u32>();
-        if written > 0 {
-            let order = Shuffle::new(written, seed.split("order"));
-            let tables = self.unit_tables(counted, owners.own(), &mut valid, &mut []);
-            let pages = slots.flat().unwrap_or_default();
-            side_by_side(processors, tables, |tables| name_written(tables, pages, &order));
-        }
+        let written = written.finish(processors);
+        let units = self.unit_tables(counted, owners.own(), &mut valid);
+        side_by_side(processors, units, |tables| name_written(tables, written));
         (self.owners, self.slots, self.valid) = (owners, slots, valid);
         self.find_places();
         let of_map = (counted.first_of_map..self.slots.len() as u32).map(Lpn);
@@ -85,42 +76,43 @@ impl Mapping {
         self.digest = digest::written(self.digest ^ seed.get(), 0, UNNAMED);
     }
 
-    /// The tables by unit, and as many of `written` for each as it had pages that were written.
-    fn unit_tables<'m>(
-        &self,
-        counted: &Counted,
-        owners: &'m mut [u32],
-        valid: &'m mut [u64],
-        mut written: &'m mut [u32],
-    ) -> Vec<UnitTables<'m>> {
-        let blocks = self.geometry.blocks_per_plane as usize;
-        let slots = blocks << self.page_bits;
+    /// How many pages of each unit were not written.
+    fn kept(&self, counted: &Counted) -> impl Iterator<Item = u32> {
+        let units = counted.kept.chunks(self.geometry.blocks_per_plane as usize);
+        units.map(|blocks| blocks.iter().map(|kept| u32::from(*kept)).sum())
+    }
+
+    /// The tables by unit.
+    fn unit_tables<'m>(&self, counted: &Counted, owners: &'m mut [u32], valid: &'m mut [u64]) -> Vec<UnitTables<'m>> {
+        let slots = (self.geometry.blocks_per_plane as usize) << self.page_bits;
         let mut before = 0;
         let parts = owners.chunks_mut(slots).zip(valid.chunks_mut(slots / 64));
-        let units = counted.kept.chunks(blocks).zip(&counted.had).zip(self.units.iter());
-        let tables = (0..).map(Unit).zip(parts).zip(units).map(|((unit, (owners, valid)), ((kept, had), state))| {
-            let kept: u32 = kept.iter().map(|kept| u32::from(*kept)).sum();
-            let count = if written.is_empty() { 0 } else { (had - kept) as usize };
-            let (mine, others) = std::mem::take(&mut written).split_at_mut(count);
-            written = others;
-            let tables = UnitTables { unit, owners, valid, written: mine, before };
-            let first = unit.0 * self.geometry.blocks_per_plane;
-            let of_map: usize = (first..first + blocks as u32).map(|block| counted.of_map(block).len()).sum();
+        let units = self.kept(counted).zip(self.units.iter());
+        let tables = (0..).map(Unit).zip(parts).zip(units).map(|((unit, (owners, valid)), (kept, state))| {
+            let tables = UnitTables { unit, owners, valid, before };
+            let of_map: usize = self.blocks_of(unit).map(|block| counted.of_map(block).len()).sum();
             before += state.valid - kept - of_map as u32;
             tables
         });
         tables.collect()
     }
 
-    /// Looks through the pages of a unit: by chance, they stay where they are, were moved, or were written and are listed as
-    /// such. Gives those that were moved, in their order.
-    fn sort_out(&self, tables: &mut UnitTables, before: &Before, counted: &Counted, draws: &mut Draws) -> Vec<u32> {
+    /// Looks through the pages of a unit: by chance, they stay where they are, were moved, or come among those that were
+    /// `written`. Gives those that were moved, in their order.
+    fn sort_out(
+        &self,
+        tables: &mut UnitTables,
+        written: &mut Part,
+        before: &Before,
+        counted: &Counted,
+        draws: &mut Draws,
+    ) -> Vec<u32> {
         let as_they_were = self.blocks_of(tables.unit).filter(|block| self.is_as_it_was(tables.unit, *block, counted));
         let staying: u32 = as_they_were.map(|block| u32::from(counted.kept[block as usize])).sum();
         let mut gone = counted.had[tables.unit.0 as usize] - staying;
-        let mut moved_left = gone - tables.written.len() as u32;
-        let mut moved = vec![0; moved_left as usize + 1];
-        let (mut moved_count, mut written_count) = (0, 0);
+        let kept: u32 = self.blocks_of(tables.unit).map(|block| u32::from(counted.kept[block as usize])).sum();
+        let mut moved_left = kept - staying;
+        let (mut moved, mut leaving) = (Vec::with_capacity(moved_left as usize), Vec::new());
         let (pages, words) = (self.geometry.pages_per_block as usize, 1 << self.page_bits >> 6);
         let (mut owners, mut valid) = (vec![0; pages], vec![0; words]);
         for (number, block) in self.blocks_of(tables.unit).enumerate() {
@@ -149,33 +141,39 @@ impl Mapping {
                 sparse::zero(my_owners);
             }
             let (mut kept_left, of_map) = (u32::from(counted.kept[block as usize]), counted.of_map(block));
-            let of_host = |slot: &u32| owners[*slot as usize] < counted.first_of_map;
-            let mut left = if stays { valid_slots(&valid).filter(of_host).count() as u32 } else { 0 };
-            for slot in valid_slots(&valid) {
-                let page = owners[slot as usize];
-                let is_of_host = page < counted.first_of_map;
-                if stays {
-                    let is_kept = if is_of_host { draws.below(left) < kept_left } else { of_map.contains(&page) };
-                    left -= u32::from(is_of_host);
+            let is_of_host = |page: u32| page < counted.first_of_map;
+            leaving.clear();
+            if stays {
+                let of_host = |slot: &u32| is_of_host(owners[*slot as usize]);
+                let mut left = valid_slots(&valid).filter(of_host).count() as u32;
+                for slot in valid_slots(&valid) {
+                    let page = owners[slot as usize];
+                    let is_kept = match is_of_host(page) {
+                        true => draws.below(left) < kept_left,
+                        false => of_map.contains(&page),
+                    };
+                    left -= u32::from(is_of_host(page));
+                    kept_left -= u32::from(is_kept && is_of_host(page));
                     if is_kept {
-                        kept_left -= u32::from(is_of_host);
                         my_owners[slot as usize] = page;
                         my_valid[slot as usize / 64] |= 1 << (slot % 64);
-                        continue;
+                    } else if is_of_host(page) {
+                        leaving.push(page);
                     }
                 }
-                // Nobody can tell beforehand which it is: it is put into both lists, and counted in one.
-                let is_moved = is_of_host & (draws.below(gone) < moved_left);
-                let is_written = is_of_host & !is_moved;
-                moved[moved_count] = page;
-                if let Some(written) = tables.written.get_mut(written_count) {
-                    *written = page;
-                }
-                moved_count += usize::from(is_moved);
-                written_count += usize::from(is_written);
-                moved_left -= u32::from(is_moved);
-                gone -= u32::from(is_of_host);
+            } else {
+                let pages = valid_slots(&valid).map(|slot| owners[slot as usize]);
+                leaving.extend(pages.filter(|page| is_of_host(*page)));
             }
+            for (page, gone) in leaving.iter().zip((0..=gone).rev()) {
+                if draws.below(gone) < moved_left {
+                    moved_left -= 1;
+                    moved.push(*page);
+                } else {
+                    written.put(*page);
+                }
+            }
+            gone -= leaving.len() as u32;
         }
         moved
     }
@@ -188,33 +186,25 @@ impl Mapping {
 
     /// Draws which slots of a unit's other blocks are valid, and puts the pages that were moved into some of them, and those of
     /// the map.
-    fn deal(&self, tables: &mut UnitTables, moved: &[u32], counted: &Counted, draws: &mut Draws) {
-        let mut moved_count = 0;
+    fn deal(&self, tables: &mut UnitTables, mut moved: &[u32], counted: &Counted, draws: &mut Draws) {
         for (number, block) in self.blocks_of(tables.unit).enumerate() {
             if self.is_as_it_was(tables.unit, block, counted) {
                 continue;
             }
             let mine = number << self.page_bits;
-            let owners = &mut tables.owners[mine..mine + self.geometry.pages_per_block as usize];
-            let mut left = self.count(block);
-            let used = self.used(tables.unit, block);
-            let (mut kept_left, mut of_map) = (u32::from(counted.kept[block as usize]), counted.of_map(block));
             let words = &mut tables.valid[mine / 64..][..1 << self.page_bits >> 6];
-            for (first, (owners, word)) in (0..).step_by(64).zip(owners.chunks_mut(64).zip(words)) {
+            draw_valid(words, self.used(tables.unit, block), self.count(block), draws);
+            let (kept, of_map) = (u32::from(counted.kept[block as usize]) as usize, counted.of_map(block));
+            let (now, later) = moved.split_at(kept);
+            moved = later;
+            let mut named = now.iter().chain(of_map);
+            let owners = &mut tables.owners[mine..mine + self.geometry.pages_per_block as usize];
+            for (owners, word) in owners.chunks_mut(64).zip(words) {
                 for (bit, owner) in owners.iter_mut().enumerate() {
-                    let page = first + bit as u32;
-                    let is_valid = used.contains(&page) && draws.below(used.end - page) < left;
-                    let is_kept = is_valid & (kept_left > 0);
-                    let other = if is_valid { UNNAMED.0 } else { 0 };
-                    *owner = if is_kept { moved[moved_count] } else { other };
-                    if is_valid && !is_kept && !of_map.is_empty() {
-                        *owner = of_map[0];
-                        of_map = &of_map[1..];
-                    }
-                    *word |= u64::from(is_valid) << bit;
-                    moved_count += usize::from(is_kept);
-                    kept_left -= u32::from(is_kept);
-                    left -= u32::from(is_valid);
+                    *owner = match *word >> bit & 1 {
+                        0 => 0,
+                        _ => named.next().copied().unwrap_or(UNNAMED.0),
+                    };
                 }
             }
         }
@@ -252,22 +242,33 @@ impl Mapping {
     }
 }
 
-/// Gives the slots of a unit that have no page yet each one that was written, of these `pages` in this order.
-fn name_written(tables: UnitTables, pages: &[u32], order: &Shuffle) {
-    let UnitTables { owners, valid, mut before, .. } = tables;
-    let mut draw = || {
-        // Nobody waits for what is behind the last.
-        let place = if before < order.bound() { order.at(before) as usize } else { 0 };
-        before += 1;
-        prefetch_index(pages, place);
-        place
-    };
-    let (mut ahead, mut turn): ([usize; AHEAD], _) = (std::array::from_fn(|_| draw()), 0);
+/// Draws so many of the `used` slots of a block, none of which is marked yet, and marks them.
+fn draw_valid(marks: &mut [u64], used: Range<u32>, count: u32, draws: &mut Draws) {
+    let all = used.end - used.start;
+    // Those are drawn that are fewer, the valid or the others.
+    let are_few = count <= all / 2;
+    if !are_few {
+        mark(marks, used.clone());
+    }
+    let mut left = if are_few { count } else { all - count };
+    while left > 0 {
+        let slot = used.start + draws.below(all);
+        let (word, bit) = (&mut marks[(slot >> 6) as usize], 1 << (slot & 63));
+        if (*word & bit == 0) == are_few {
+            *word ^= bit;
+            left -= 1;
+        }
+    }
+}
+
+/// Gives the slots of a unit that have no page yet each one that was `written`, in their order.
+fn name_written(tables: UnitTables, written: &[u32]) {
+    let UnitTables { owners, valid, before, .. } = tables;
+    let mut pages = written[before as usize..].iter();
     for slot in valid_slots(valid) {
         let owner = &mut owners[slot as usize];
         if *owner == UNNAMED.0 {
-            *owner = pages[std::mem::replace(&mut ahead[turn], draw())];
-            turn = (turn + 1) % AHEAD;
+            *owner = *pages.next().expect("as many pages were written as slots are without a page");
         }
     }
 }
@@ -314,39 +315,31 @@ pub(super) fn valid_slots(words: &[u64]) -> impl Iterator<Item = u32> {
     })
 }
 
-/// How many processors are worth while for so many pages.
-fn processors(pages: usize) -> usize {
-    let there = std::thread::available_parallelism().map_or(1, NonZero::get);
-    (pages / PAGES_EACH).clamp(1, there.min(PROCESSORS_MOST))
-}
-
-/// Does the same work on parts that have nothing to do with each other.
-fn side_by_side<T: Send>(processors: usize, parts: Vec<T>, work: impl Fn(T) + Sync) {
-    let each = parts.len().div_ceil(processors).max(1);
-    let (mut parts, work) = (parts.into_iter(), &work);
-    std::thread::scope(|scope| {
-        for _ in 1..processors {
-            let share: Vec<T> = parts.by_ref().take(each).collect();
-            scope.spawn(move || share.into_iter().for_each(work));
-        }
-        parts.for_each(work);
-    });
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
-
     use testkit::Random;
 
     use super::*;
 
+    /// As many are valid as are to be, none elsewhere, and each as often as any other.
     #[test]
-    fn every_part_is_worked_on_once_whoever_does_it() {
-        for (processors, parts) in [(1, 5), (2, 5), (4, 5), (4, 3), (3, 0)] {
-            let done: Vec<AtomicU32> = (0..parts).map(|_| AtomicU32::new(0)).collect();
-            side_by_side(processors, (0..parts).collect(), |part| _ = done[part].fetch_add(1, Ordering::Relaxed));
-            assert!(done.iter().all(|times| times.load(Ordering::Relaxed) == 1), "{processors} for {parts}");
+    fn so_many_slots_are_drawn_each_as_likely() {
+        let (mut draws, used) = (Draws::new(Seed::new(4)), 37..187);
+        for count in [0, 1, 40, 75, 76, 149, 150] {
+            let mut seen = [0_u32; 256];
+            for _ in 0..4_000 {
+                let mut marks = [0; 4];
+                draw_valid(&mut marks, used.clone(), count, &mut draws);
+                assert_eq!(valid_slots(&marks).count() as u32, count);
+                valid_slots(&marks).for_each(|slot| seen[slot as usize] += 1);
+            }
+            let expected = 4_000.0 * f64::from(count) / 150.0;
+            let near = |times: u32| (f64::from(times) - expected).abs() < 5.0 * expected.max(1.0).sqrt();
+            assert!((0..256).all(|slot| if used.contains(&slot) {
+                near(seen[slot as usize])
+            } else {
+                seen[slot as usize] == 0
+            }));
         }
     }
 

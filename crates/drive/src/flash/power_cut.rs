@@ -19,7 +19,7 @@ use crate::{Drive, PowerLoss, not_before};
 /// Once decided, the map points to a page's new place; only this knows that it is not there yet.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Unsettled {
-    entries: VecDeque<ProgrammingPage>,
+    entries: VecDeque<ProgrammingPages>,
     /// How many there may be before those that have settled are looked for.
     entries_max: usize,
 }
@@ -34,22 +34,46 @@ pub struct BufferedPage {
     pub is_kept: bool,
 }
 
-/// A page on its way from the buffer to flash.
+/// Pages on their way from the buffer to flash, one behind the other.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct ProgrammingPage {
-    page: BufferedPage,
-    /// When it is in flash.
+struct ProgrammingPages {
+    first: Lpn,
+    count: u32,
+    /// The sectors of each that the host wrote; the others were read from flash.
+    sectors: SectorMask,
+    /// A bit for each: whether an older copy is in flash.
+    kept: u64,
+    /// When they are in flash.
     programmed: Nanos,
+}
+
+impl ProgrammingPages {
+    fn pages(&self) -> impl Iterator<Item = BufferedPage> {
+        let Self { first, count, sectors, kept, .. } = *self;
+        (0..count).map(move |page| BufferedPage { page: Lpn(first.0 + page), sectors, is_kept: kept >> page & 1 == 1 })
+    }
 }
 
 impl Unsettled {
     /// Notes a page that is in flash from `programmed` on.
     #[inline]
     pub fn note(&mut self, now: Nanos, page: BufferedPage, programmed: Nanos) {
+        let BufferedPage { page: first, sectors, is_kept } = page;
+        self.add(now, ProgrammingPages { first, count: 1, sectors, kept: is_kept.into(), programmed });
+    }
+
+    /// Notes whole pages from `first` on that are in flash from `programmed` on; a bit for each says whether an older copy is.
+    #[inline]
+    pub fn note_together(&mut self, now: Nanos, first: Lpn, count: u32, kept: u64, programmed: Nanos) {
+        self.add(now, ProgrammingPages { first, count, sectors: SectorMask::MAX, kept, programmed });
+    }
+
+    #[inline]
+    fn add(&mut self, now: Nanos, pages: ProgrammingPages) {
         if self.entries.len() >= self.entries_max {
             self.settle(now);
         }
-        self.entries.push_back(ProgrammingPage { page, programmed });
+        self.entries.push_back(pages);
     }
 
     /// Forgets the pages that are in flash, up to the first that is not: a newer copy of that may be among
@@ -116,7 +140,8 @@ impl FlashDrive {
             self.mapping.trim(page);
         }
         let coming = self.unsettled.entries.iter().filter(|entry| entry.programmed > now);
-        let torn = coming.filter(|entry| entry.programmed - now <= self.spec.nand.program).count() as u32;
+        let torn =
+            coming.filter(|entry| entry.programmed - now <= self.spec.nand.program).map(|entry| entry.count).sum();
         PowerLoss { sectors: self.runs(&losses), torn, ..PowerLoss::default() }
     }
 
@@ -129,11 +154,13 @@ impl FlashDrive {
     fn losses(&self, now: Nanos) -> BTreeMap<Lpn, Loss> {
         let mut losses: BTreeMap<Lpn, Loss> = BTreeMap::new();
         for entry in &self.unsettled.entries {
-            if entry.programmed <= now {
-                // A newer copy that was faster: what was lost before it does not matter.
-                losses.remove(&entry.page.page);
-            } else {
-                lose(&mut losses, entry.page);
+            for page in entry.pages() {
+                if entry.programmed <= now {
+                    // A newer copy that was faster: what was lost before it does not matter.
+                    losses.remove(&page.page);
+                } else {
+                    lose(&mut losses, page);
+                }
             }
         }
         for &waiting in &self.waiting {

@@ -1,13 +1,20 @@
 //! Pages of the host's that come to a unit together.
 
+use prefetch_index::prefetch_index;
+
+use super::collection::mark;
 use super::digest;
+use super::geometry::Unit;
 use super::mapping::{Frontier, Mapping, PageSource, UnitState};
 use super::operation::{FlashOp, Lpn, PageLocation};
 use super::placing::Placing;
+use crate::shared_table::Numbers;
 
 /// No more pages than this are written together where they are drawn, and no more than one part in so many of a block.
 const MOST: u32 = 32;
 const BLOCK_SHARE: u32 = 32;
+/// For the turns of so many units ahead memory is asked.
+const TURNS_AHEAD: usize = 4;
 
 impl Mapping {
     /// So many pages of the host's are written together: whole flash pages, and few beside a block.
@@ -56,5 +63,129 @@ impl Mapping {
             self.give_turn(unit);
         }
         (count, is_full)
+    }
+
+    /// The unit whose turn it is, if a whole flash page of the host's can go there and nothing else is to be done for it.
+    #[inline]
+    pub fn takes_flash_page(&self) -> Option<Unit> {
+        let unit = Unit(self.next_unit);
+        let UnitState { host, valid, valid_max, victim, .. } = &self.units[unit.0 as usize];
+        let has_room = host.next.is_multiple_of(self.geometry.program_pages)
+            && valid + self.geometry.program_pages <= *valid_max
+            && !self.read_only;
+        let is_free = victim.is_none() && !self.wants_victim(unit) && self.packing.is_none();
+        (has_room && is_free).then_some(unit)
+    }
+
+    /// Writes the pages of a flash page, from `first` on, to a unit that [takes](Self::takes_flash_page) it, as
+    /// [`write`](Self::write) does one after the other. A bit for each says whether an older copy of it is in flash.
+    pub fn write_flash_page(&mut self, unit: Unit, first: Lpn, plan: &mut Vec<FlashOp>) -> u64 {
+        let together = self.geometry.program_pages;
+        let pages = (0..together).map(|page| Lpn(first.0 + page));
+        let mut kept = 0;
+        for (bit, page) in pages.clone().enumerate() {
+            kept |= u64::from(self.invalidate(page)) << bit;
+        }
+        let state = &mut self.units[unit.0 as usize];
+        let Frontier { block, next, end, cells } = state.host;
+        state.host.next += together;
+        state.valid += together;
+        self.counts[block as usize] += together as u16;
+        let slot = block << self.page_bits | next;
+        self.note_tabled(first);
+        self.note_tabled(Lpn(first.0 + together - 1));
+        self.slots.set_row(first.0 as usize, together as usize, |page| !(slot + page));
+        self.owners.set_row(slot as usize, together as usize, |page| first.0 + page);
+        mark(&mut self.valid, slot..slot + together);
+        for (slot, page) in (slot..).zip(pages) {
+            self.digest = digest::written(self.digest, slot, page);
+        }
+        let (block, sense) = self.sense_of(slot);
+        plan.push(FlashOp::Program(PageLocation { unit, cells, block, sense }));
+        if next + together == end {
+            self.close(unit, PageSource::Host);
+        }
+        self.give_turn(unit);
+        self.call_turn(unit);
+        kept
+    }
+
+    /// Has at hand soon what will be needed when it is the turn of a unit that comes some time behind this one.
+    #[inline]
+    fn call_turn(&self, unit: Unit) {
+        let units = self.units.len();
+        prefetch_index(&self.units, (unit.0 as usize + 2 * TURNS_AHEAD) % units);
+        let Frontier { block, next, .. } = self.units[(unit.0 as usize + TURNS_AHEAD) % units].host;
+        let slot = (block << self.page_bits | next) as usize;
+        prefetch_index(&self.counts, block as usize);
+        self.valid.call(slot >> 6);
+        self.owners.call(slot);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use block::Bytes;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::flash::geometry::Geometry;
+    use crate::flash::{CollectionSpec, SlcSpec};
+
+    const PAGES: u32 = 4 * 128 * 20;
+
+    fn map(slc: Option<SlcSpec>) -> Mapping {
+        let geometry = Geometry {
+            channels: 2,
+            dies_per_channel: 2,
+            planes: 1,
+            multi_plane: false,
+            blocks_per_plane: 32,
+            pages_per_block: 128,
+            page: Bytes::from_kib(4),
+            program_pages: 4,
+            sense_pages: 4,
+        };
+        Mapping::new(geometry, CollectionSpec::DEFAULT, slc, None, PAGES, None)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Flash pages that are written as a whole leave what their pages leave one by one, and have the same done for them;
+        /// so too on a clone that has its tables in common with others.
+        #[test]
+        fn a_flash_page_as_a_whole_is_its_pages_one_by_one(
+            firsts in prop::collection::vec(0..PAGES - 4, 1..4_000),
+            lent in any::<bool>(),
+            fold_from in prop::option::of(2_u32..6),
+        ) {
+            let slc = fold_from.map(|from| SlcSpec { bits: 3, fixed: 2, dynamic: 4, fold_from: Some(from) });
+            let (mut whole, mut single) = (map(slc), map(slc));
+            if lent {
+                whole.lend_tables();
+                whole = whole.clone();
+            }
+            let (mut plans, mut wholes) = ([Vec::new(), Vec::new()], 0);
+            for first in firsts.into_iter().map(Lpn) {
+                let pages = (first.0..first.0 + 4).map(Lpn);
+                let kept: u64 = pages.clone().zip(0..).map(|(page, bit)| u64::from(single.slot_of(page).is_some()) << bit).sum();
+                match whole.takes_flash_page() {
+                    Some(unit) => {
+                        wholes += 1;
+                        prop_assert_eq!(whole.write_flash_page(unit, first, &mut plans[0]), kept);
+                    }
+                    None => pages.clone().for_each(|page| _ = whole.write(page, &mut plans[0])),
+                }
+                pages.for_each(|page| _ = single.write(page, &mut plans[1]));
+                prop_assert_eq!(&plans[0], &plans[1]);
+                plans.iter_mut().for_each(Vec::clear);
+            }
+            whole.check();
+            prop_assert!(wholes > 0);
+            prop_assert!(whole.slots == single.slots && whole.owners == single.owners && whole.valid == single.valid);
+            prop_assert!(whole.digest == single.digest && whole.counts == single.counts && whole.moved == single.moved);
+            prop_assert!(whole.tabled == single.tabled && whole.next_unit == single.next_unit);
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::firmware::Core;
 use super::geometry::Unit;
 use super::operation::Lpn;
 use super::power_cut::BufferedPage;
-use super::{FlashDrive, IdleSpec};
+use super::{FlashDrive, IdleSpec, PagePart};
 
 /// So many mapping pages are written back between the first look at what one needs and its turn.
 const TABLES_AHEAD: usize = 8;
@@ -69,7 +69,13 @@ impl FlashDrive {
         if !continues {
             done = done.max(self.journal.note(ready, self.paced(self.spec.journal)));
         }
-        for (index, piece) in self.pieces(request).enumerate() {
+        let mut pieces = self.pieces(request).enumerate();
+        while let Some((index, piece)) = pieces.next() {
+            if let Some(arrived) = self.write_flash_page(ready, piece, index == 0, request) {
+                done = done.max(arrived);
+                pieces.nth(self.spec.geometry.program_pages as usize - 2);
+                continue;
+            }
             let slot_free = self.buffer.acquire();
             let arrived = self.link.receive(self.now, slot_free.max(ready), piece.sectors, index == 0);
             let merged = if piece.sectors == self.page_sectors {
@@ -86,6 +92,37 @@ impl FlashDrive {
             done = done.max(arrived);
         }
         if request.durable { self.harden(done) } else { done }
+    }
+
+    /// Writes a flash page as a whole, the first of it a piece of the request, if that is as good as its pages one after the
+    /// other; when the last of them has arrived.
+    #[inline]
+    fn write_flash_page(&mut self, ready: Nanos, piece: PagePart, is_first: bool, request: Request) -> Option<Nanos> {
+        let together = self.spec.geometry.program_pages;
+        let end = (u64::from(piece.page.0) + u64::from(together)) * u64::from(self.page_sectors);
+        let is_whole = piece.first == 0 && end <= request.end().get() && self.waiting.is_empty();
+        if !is_whole || together == 1 || together > u64::BITS {
+            return None;
+        }
+        let unit = self.mapping.takes_flash_page()?;
+        let pages = (piece.page.0..piece.page.0 + together).map(Lpn);
+        let (mut last, mut encoded) = (Nanos::ZERO, Nanos::ZERO);
+        for page in pages.clone() {
+            let slot_free = self.buffer.acquire();
+            let is_first = is_first && page == piece.page;
+            let arrived = self.link.receive(self.now, slot_free.max(ready), self.page_sectors, is_first);
+            self.buffer.supersede(page, self.now);
+            (last, encoded) = (last.max(arrived), encoded.max(self.encode(arrived)));
+        }
+        self.plan.clear();
+        let kept = self.mapping.write_flash_page(unit, piece.page, &mut self.plan);
+        if let Some(pacing) = &mut self.pacing {
+            pacing.note_together(&self.plan, together);
+        }
+        let programmed = self.nand.book(self.now, encoded, &self.plan);
+        self.unsettled.note_together(self.now, piece.page, together, kept, programmed);
+        pages.for_each(|page| self.settle_page(page, programmed));
+        Some(last)
     }
 
     /// What the firmware takes for a write of so many pages beside what every command takes.
@@ -198,13 +235,19 @@ impl FlashDrive {
     /// Frees the slots of the pages that waited for their flash page, which is programmed then.
     #[inline(always)]
     pub(super) fn settle(&mut self, programmed: Nanos) {
-        for &waiting in &self.waiting {
-            self.unsettled.note(self.now, waiting, programmed);
-            self.recent.note(waiting.page, programmed);
-            self.buffer.release(programmed);
+        for index in 0..self.waiting.len() {
+            self.unsettled.note(self.now, self.waiting[index], programmed);
+            self.settle_page(self.waiting[index].page, programmed);
         }
         self.waiting.clear();
         self.waiting_ready = Nanos::ZERO;
+    }
+
+    /// Frees the slot of a page that is programmed then.
+    #[inline(always)]
+    fn settle_page(&mut self, page: Lpn, programmed: Nanos) {
+        self.recent.note(page, programmed);
+        self.buffer.release(programmed);
     }
 
     /// Does what a drive that is asked nothing does until `until`.
