@@ -30,7 +30,7 @@ impl Recent {
     fn place(&mut self, page: Lpn) -> Option<&mut (Lpn, Nanos)> {
         let mask = self.places.len().wrapping_sub(1);
         let first = (u64::from(page.0 / TOGETHER).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32;
-        let index = (first.wrapping_mul(TOGETHER) | page.0 % TOGETHER) as usize & mask;
+        let index = (first.wrapping_mul(TOGETHER) + page.0 % TOGETHER) as usize & mask;
         self.places.get_mut(index)
     }
 
