@@ -101,7 +101,7 @@ impl Part<'_> {
     }
 }
 
-/// The bucket of a part's number, of which this is the how-manieth.
+/// The bucket that a part brings a number to, before which it has put so many.
 #[inline(always)]
 const fn bucket_of(part: Seed, number: u32, buckets: usize) -> usize {
     ((lasting(part, number as u64) as u64 * buckets as u64) >> 32) as usize
