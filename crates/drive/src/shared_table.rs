@@ -154,15 +154,10 @@ impl SharedTable {
         let mut from = 0;
         while from < count {
             // What is in one line is found once.
-            let until = count.min((first + from) / LINE * LINE + LINE - first);
-            self.set_shared(first + from, number(from as u32));
-            match &mut self.shared {
-                Some(Shared::Overlay(overlay)) => {
-                    let line = overlay.changed_line(first + from);
-                    (from + 1..until).for_each(|index| line[(first + index) % LINE] = number(index as u32));
-                }
-                _ => (from + 1..until).for_each(|index| self.own[first + index] = number(index as u32)),
-            }
+            let (line, at) = ((first + from) / LINE, (first + from) % LINE);
+            let until = count.min(from + LINE - at);
+            let places = &mut self.line_shared(line)[at..][..until - from];
+            places.iter_mut().zip(from as u32..).for_each(|(place, index)| *place = number(index));
             from = until;
         }
     }
@@ -177,22 +172,28 @@ impl SharedTable {
         }
     }
 
-    /// Changes what others have or had too. What was changed so often that this takes as much memory becomes a table of its own.
     #[inline(never)]
     fn set_shared(&mut self, index: usize, number: u32) {
-        if let Some(Shared::Overlay(overlay)) = &mut self.shared
-            && !overlay.is_full()
-        {
-            return overlay.set(index, number);
-        }
-        self.take_back();
-        match &self.shared {
-            Some(Shared::Lent(lent)) => {
-                let mut overlay = Box::new(Overlay::over(lent));
-                overlay.set(index, number);
-                self.shared = Some(Shared::Overlay(overlay));
+        self.line_shared(index / LINE)[index % LINE] = number;
+    }
+
+    /// A line, to be changed, of what others have or had too. What was changed so often that this takes as much memory becomes
+    /// a table of its own.
+    #[inline]
+    fn line_shared(&mut self, line: usize) -> &mut [u32] {
+        if !matches!(&self.shared, Some(Shared::Overlay(overlay)) if !overlay.is_full()) {
+            self.take_back();
+            match &self.shared {
+                Some(Shared::Lent(lent)) => self.shared = Some(Shared::Overlay(Box::new(Overlay::over(lent)))),
+                _ => _ = self.own(),
             }
-            _ => self.own()[index] = number,
+        }
+        match &mut self.shared {
+            Some(Shared::Overlay(overlay)) => overlay.line(line),
+            _ => {
+                let end = self.own.len().min((line + 1) * LINE);
+                &mut self.own[line * LINE..end]
+            }
         }
     }
 
@@ -259,19 +260,13 @@ impl Overlay {
         }
     }
 
+    /// What stands in place of a line, to be changed.
     #[inline]
-    fn set(&mut self, index: usize, number: u32) {
-        let place = match self.places[index / LINE] {
-            0 => self.change(index / LINE),
+    fn line(&mut self, line: usize) -> &mut [u32] {
+        let place = match self.places[line] {
+            0 => self.change(line),
             place => place as usize - 1,
         };
-        self.lines[place * LINE + index % LINE] = number;
-    }
-
-    /// The line that a number is in, which was changed.
-    #[inline]
-    fn changed_line(&mut self, index: usize) -> &mut [u32] {
-        let place = self.places[index / LINE] as usize - 1;
         &mut self.lines[place * LINE..][..LINE]
     }
 

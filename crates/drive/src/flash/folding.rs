@@ -20,7 +20,6 @@ impl Mapping {
 
 #[cfg(test)]
 mod tests {
-    use block::Bytes;
     use proptest::prelude::*;
 
     use super::*;
@@ -31,17 +30,7 @@ mod tests {
     const PAGES: u32 = 4 * 128 * 30;
 
     fn map(fold_from: Option<u32>) -> Mapping {
-        let geometry = Geometry {
-            channels: 2,
-            dies_per_channel: 2,
-            planes: 1,
-            multi_plane: false,
-            blocks_per_plane: 40,
-            pages_per_block: 128,
-            page: Bytes::from_kib(4),
-            program_pages: 1,
-            sense_pages: 1,
-        };
+        let geometry = Geometry::four_dies(40, 1);
         let slc = SlcSpec { bits: 4, fixed: 2, dynamic: 6, fold_from };
         Mapping::new(geometry, CollectionSpec::DEFAULT, Some(slc), None, PAGES, None)
     }

@@ -36,6 +36,24 @@ pub struct Unit(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Die(pub u32);
 
+#[cfg(test)]
+impl Geometry {
+    /// Two channels with two dies each of so many blocks, in which so many pages are programmed and read together.
+    pub const fn four_dies(blocks_per_plane: u32, together: u32) -> Self {
+        Self {
+            channels: 2,
+            dies_per_channel: 2,
+            planes: 1,
+            multi_plane: false,
+            blocks_per_plane,
+            pages_per_block: 128,
+            page: Bytes::from_kib(4),
+            program_pages: together,
+            sense_pages: together,
+        }
+    }
+}
+
 impl Geometry {
     /// The smallest geometry of this shape that holds `user` and `spare` more, given in millionths of it. Of more
     /// blocks than can be numbered it has as many as can be, which are too many for a drive.

@@ -12,17 +12,7 @@ fn small(blocks: u32, pages: u32) -> Mapping {
 }
 
 fn geometry(blocks: u32) -> Geometry {
-    Geometry {
-        channels: 2,
-        dies_per_channel: 2,
-        planes: 1,
-        multi_plane: false,
-        blocks_per_plane: blocks,
-        pages_per_block: 128,
-        page: Bytes::from_kib(4),
-        program_pages: 1,
-        sense_pages: 1,
-    }
+    Geometry::four_dies(blocks, 1)
 }
 
 /// A stream of pseudo-random numbers, good enough for addresses.

@@ -17,7 +17,7 @@ use super::extents::Extents;
 use super::geometry::Unit;
 use super::mapping::{Mapping, UNMAPPED};
 use super::operation::Lpn;
-use super::shuffle::{Part, Shuffle};
+use super::shuffle::{Buckets, Shuffle};
 use super::side_by_side::{processors, side_by_side};
 use crate::draw::Draws;
 use crate::shared_table::{Numbers, SharedTable};
@@ -41,6 +41,8 @@ struct UnitTables<'m> {
     unit: Unit,
     owners: &'m mut [u32],
     valid: &'m mut [u64],
+    /// Pages that were not written.
+    kept: u32,
     /// Slots for pages that were written that the units before it have.
     before: u32,
 }
@@ -89,7 +91,7 @@ impl Mapping {
         let parts = owners.chunks_mut(slots).zip(valid.chunks_mut(slots / 64));
         let units = self.kept(counted).zip(self.units.iter());
         let tables = (0..).map(Unit).zip(parts).zip(units).map(|((unit, (owners, valid)), (kept, state))| {
-            let tables = UnitTables { unit, owners, valid, before };
+            let tables = UnitTables { unit, owners, valid, kept, before };
             let of_map: usize = self.blocks_of(unit).map(|block| counted.of_map(block).len()).sum();
             before += state.valid - kept - of_map as u32;
             tables
@@ -102,7 +104,7 @@ impl Mapping {
     fn sort_out(
         &self,
         tables: &mut UnitTables,
-        written: &mut Part,
+        written: &mut Buckets,
         before: &Before,
         counted: &Counted,
         draws: &mut Draws,
@@ -110,8 +112,7 @@ impl Mapping {
         let as_they_were = self.blocks_of(tables.unit).filter(|block| self.is_as_it_was(tables.unit, *block, counted));
         let staying: u32 = as_they_were.map(|block| u32::from(counted.kept[block as usize])).sum();
         let mut gone = counted.had[tables.unit.0 as usize] - staying;
-        let kept: u32 = self.blocks_of(tables.unit).map(|block| u32::from(counted.kept[block as usize])).sum();
-        let mut moved_left = kept - staying;
+        let mut moved_left = tables.kept - staying;
         let (mut moved, mut leaving) = (Vec::with_capacity(moved_left as usize), Vec::new());
         let (pages, words) = (self.geometry.pages_per_block as usize, 1 << self.page_bits >> 6);
         let (mut owners, mut valid) = (vec![0; pages], vec![0; words]);
@@ -194,7 +195,7 @@ impl Mapping {
             let mine = number << self.page_bits;
             let words = &mut tables.valid[mine / 64..][..1 << self.page_bits >> 6];
             draw_valid(words, self.used(tables.unit, block), self.count(block), draws);
-            let (kept, of_map) = (u32::from(counted.kept[block as usize]) as usize, counted.of_map(block));
+            let (kept, of_map) = (usize::from(counted.kept[block as usize]), counted.of_map(block));
             let (now, later) = moved.split_at(kept);
             moved = later;
             let mut named = now.iter().chain(of_map);

@@ -203,17 +203,7 @@ mod tests {
 
     /// Four dies that hold so many pages and `spare` millionths more, of which an eighth is always left.
     fn packed(pages: u32, spare: u64, together: u32) -> Mapping {
-        let geometry = Geometry {
-            channels: 2,
-            dies_per_channel: 2,
-            planes: 1,
-            multi_plane: false,
-            blocks_per_plane: 0,
-            pages_per_block: 128,
-            page: Bytes::from_kib(4),
-            program_pages: together,
-            sense_pages: together,
-        };
+        let geometry = Geometry::four_dies(0, together);
         let geometry = geometry.with_spare(Bytes::from_kib(4).times(pages.into()), spare);
         Mapping::new(geometry, CollectionSpec::DEFAULT, None, None, pages, Some(12))
     }

@@ -24,7 +24,7 @@ pub struct Shuffle<'m> {
 }
 
 /// The buckets of a part, as far as they are its own.
-pub struct Part<'m> {
+pub struct Buckets<'m> {
     buckets: Vec<&'m mut [u32]>,
     /// How many numbers each has by now, and all of them.
     filled: Vec<u32>,
@@ -47,15 +47,15 @@ impl<'m> Shuffle<'m> {
     }
 
     /// The buckets of each part, to be filled.
-    pub fn parts(&mut self) -> Vec<Part<'_>> {
+    pub fn parts(&mut self) -> Vec<Buckets<'_>> {
         let buckets = self.counts.first().map_or(0, Vec::len);
-        let part = |part| Part {
+        let part = |part| Buckets {
             buckets: Vec::with_capacity(buckets),
             filled: vec![0; buckets],
             count: 0,
             seed: self.seed.number(part),
         };
-        let mut parts: Vec<Part> = (0..self.counts.len() as u64).map(part).collect();
+        let mut parts: Vec<Buckets> = (0..self.counts.len() as u64).map(part).collect();
         let mut rest = &mut *self.numbers;
         for bucket in 0..buckets {
             for (part, counts) in parts.iter_mut().zip(&self.counts) {
@@ -86,7 +86,7 @@ impl<'m> Shuffle<'m> {
     }
 }
 
-impl Part<'_> {
+impl Buckets<'_> {
     /// Puts a number into the bucket that chance says.
     ///
     /// # Panics

@@ -7,7 +7,7 @@ use super::digest;
 use super::geometry::Unit;
 use super::mapping::{Frontier, Mapping, PageSource, UnitState};
 use super::operation::{FlashOp, Lpn, PageLocation};
-use super::placing::Placing;
+use super::placing::{InSlots, Placing};
 use crate::shared_table::Numbers;
 
 /// No more pages than this are written together where they are drawn, and no more than one part in so many of a block.
@@ -26,12 +26,12 @@ impl Mapping {
     /// Writes up to so many pages, of which there is no copy, as [`put`](Self::put) does one after the other, but all to the unit
     /// whose turn it is, and no more than its block has room for. How many, and whether none waits for its flash page to be full.
     #[inline]
-    pub(super) fn put_together(
+    pub(super) fn put_together<P: Placing>(
         &mut self,
         first: Lpn,
         most: u32,
         plan: &mut Vec<FlashOp>,
-        placing: &mut impl Placing,
+        placing: &mut P,
     ) -> (u32, bool) {
         let unit = self.choose_unit();
         let together = self.geometry.program_pages;
@@ -48,6 +48,13 @@ impl Mapping {
         self.counts[block as usize] += count as u16;
         let slot = block << self.page_bits | next;
         placing.put(first, slot);
+        if P::SLOTS {
+            self.note_tabled(first);
+            self.note_tabled(Lpn(first.0 + count - 1));
+            self.slots.set_row(first.0 as usize, count as usize, |page| !(slot + page));
+            self.owners.set_row(slot as usize, count as usize, |page| first.0 + page);
+            mark(&mut self.valid, slot..slot + count);
+        }
         for page in 0..count {
             self.digest = digest::written(self.digest, slot + page, Lpn(first.0.wrapping_add(page)));
         }
@@ -65,47 +72,26 @@ impl Mapping {
         (count, is_full)
     }
 
-    /// The unit whose turn it is, if a whole flash page of the host's can go there and nothing else is to be done for it.
+    /// Whether a whole flash page of the host's can go to the unit whose turn it is, and nothing else is to be done for it.
     #[inline]
-    pub fn takes_flash_page(&self) -> Option<Unit> {
+    pub fn takes_flash_page(&self) -> bool {
         let unit = Unit(self.next_unit);
         let UnitState { host, valid, valid_max, victim, .. } = &self.units[unit.0 as usize];
         let has_room = host.next.is_multiple_of(self.geometry.program_pages)
             && valid + self.geometry.program_pages <= *valid_max
             && !self.read_only;
-        let is_free = victim.is_none() && !self.wants_victim(unit) && self.packing.is_none();
-        (has_room && is_free).then_some(unit)
+        has_room && victim.is_none() && !self.wants_victim(unit) && self.packing.is_none()
     }
 
-    /// Writes the pages of a flash page, from `first` on, to a unit that [takes](Self::takes_flash_page) it, as
-    /// [`write`](Self::write) does one after the other. A bit for each says whether an older copy of it is in flash.
-    pub fn write_flash_page(&mut self, unit: Unit, first: Lpn, plan: &mut Vec<FlashOp>) -> u64 {
-        let together = self.geometry.program_pages;
-        let pages = (0..together).map(|page| Lpn(first.0 + page));
+    /// Writes the pages of a flash page, from `first` on, where one [can go](Self::takes_flash_page), as [`write`](Self::write)
+    /// does one after the other. A bit for each says whether an older copy of it is in flash.
+    pub fn write_flash_page(&mut self, first: Lpn, plan: &mut Vec<FlashOp>) -> u64 {
+        let (unit, together) = (Unit(self.next_unit), self.geometry.program_pages);
         let mut kept = 0;
-        for (bit, page) in pages.clone().enumerate() {
-            kept |= u64::from(self.invalidate(page)) << bit;
+        for page in 0..together {
+            kept |= u64::from(self.invalidate(Lpn(first.0 + page))) << page;
         }
-        let state = &mut self.units[unit.0 as usize];
-        let Frontier { block, next, end, cells } = state.host;
-        state.host.next += together;
-        state.valid += together;
-        self.counts[block as usize] += together as u16;
-        let slot = block << self.page_bits | next;
-        self.note_tabled(first);
-        self.note_tabled(Lpn(first.0 + together - 1));
-        self.slots.set_row(first.0 as usize, together as usize, |page| !(slot + page));
-        self.owners.set_row(slot as usize, together as usize, |page| first.0 + page);
-        mark(&mut self.valid, slot..slot + together);
-        for (slot, page) in (slot..).zip(pages) {
-            self.digest = digest::written(self.digest, slot, page);
-        }
-        let (block, sense) = self.sense_of(slot);
-        plan.push(FlashOp::Program(PageLocation { unit, cells, block, sense }));
-        if next + together == end {
-            self.close(unit, PageSource::Host);
-        }
-        self.give_turn(unit);
+        self.put_together(first, together, plan, &mut InSlots);
         self.call_turn(unit);
         kept
     }
@@ -125,7 +111,6 @@ impl Mapping {
 
 #[cfg(test)]
 mod tests {
-    use block::Bytes;
     use proptest::prelude::*;
 
     use super::*;
@@ -135,17 +120,7 @@ mod tests {
     const PAGES: u32 = 4 * 128 * 20;
 
     fn map(slc: Option<SlcSpec>) -> Mapping {
-        let geometry = Geometry {
-            channels: 2,
-            dies_per_channel: 2,
-            planes: 1,
-            multi_plane: false,
-            blocks_per_plane: 32,
-            pages_per_block: 128,
-            page: Bytes::from_kib(4),
-            program_pages: 4,
-            sense_pages: 4,
-        };
+        let geometry = Geometry::four_dies(32, 4);
         Mapping::new(geometry, CollectionSpec::DEFAULT, slc, None, PAGES, None)
     }
 
@@ -170,12 +145,11 @@ mod tests {
             for first in firsts.into_iter().map(Lpn) {
                 let pages = (first.0..first.0 + 4).map(Lpn);
                 let kept: u64 = pages.clone().zip(0..).map(|(page, bit)| u64::from(single.slot_of(page).is_some()) << bit).sum();
-                match whole.takes_flash_page() {
-                    Some(unit) => {
-                        wholes += 1;
-                        prop_assert_eq!(whole.write_flash_page(unit, first, &mut plans[0]), kept);
-                    }
-                    None => pages.clone().for_each(|page| _ = whole.write(page, &mut plans[0])),
+                if whole.takes_flash_page() {
+                    wholes += 1;
+                    prop_assert_eq!(whole.write_flash_page(first, &mut plans[0]), kept);
+                } else {
+                    pages.clone().for_each(|page| _ = whole.write(page, &mut plans[0]));
                 }
                 pages.for_each(|page| _ = single.write(page, &mut plans[1]));
                 prop_assert_eq!(&plans[0], &plans[1]);

@@ -101,25 +101,26 @@ impl FlashDrive {
         let together = self.spec.geometry.program_pages;
         let end = (u64::from(piece.page.0) + u64::from(together)) * u64::from(self.page_sectors);
         let is_whole = piece.first == 0 && end <= request.end().get() && self.waiting.is_empty();
-        if !is_whole || together == 1 || together > u64::BITS {
+        if !is_whole || together == 1 || together > u64::BITS || !self.mapping.takes_flash_page() {
             return None;
         }
-        let unit = self.mapping.takes_flash_page()?;
         let pages = (piece.page.0..piece.page.0 + together).map(Lpn);
-        let (mut last, mut encoded) = (Nanos::ZERO, Nanos::ZERO);
+        let mut last = Nanos::ZERO;
         for page in pages.clone() {
             let slot_free = self.buffer.acquire();
             let is_first = is_first && page == piece.page;
             let arrived = self.link.receive(self.now, slot_free.max(ready), self.page_sectors, is_first);
             self.buffer.supersede(page, self.now);
-            (last, encoded) = (last.max(arrived), encoded.max(self.encode(arrived)));
+            last = last.max(arrived);
+            self.waiting_ready = self.waiting_ready.max(self.encode(arrived));
         }
         self.plan.clear();
-        let kept = self.mapping.write_flash_page(unit, piece.page, &mut self.plan);
+        let kept = self.mapping.write_flash_page(piece.page, &mut self.plan);
         if let Some(pacing) = &mut self.pacing {
             pacing.note_together(&self.plan, together);
         }
-        let programmed = self.nand.book(self.now, encoded, &self.plan);
+        let ready = std::mem::replace(&mut self.waiting_ready, Nanos::ZERO);
+        let programmed = self.nand.book(self.now, ready, &self.plan);
         self.unsettled.note_together(self.now, piece.page, together, kept, programmed);
         pages.for_each(|page| self.settle_page(page, programmed));
         Some(last)
