@@ -101,7 +101,7 @@ impl Saturation {
         };
         let recovered: Vec<String> = self.recoveries.iter().filter_map(back).collect();
         if !recovered.is_empty() {
-            said += &format!("; of that, idle times with such writes after each bring back {}", recovered.join(", "));
+            said += &format!("; of that, idle time brings back {}", recovered.join(", "));
         }
         said + "."
     }
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(
             told,
             "Sequential writes: 5,000 MB/s for the first 100 GB, 1,000 MB/s at the end of 300 GB written (5.00 × slower); of that, idle \
-             times with such writes after each bring back 10 % (60 s), at least 30 % (300 s)."
+             time brings back 10 % (60 s), at least 30 % (300 s)."
         );
         let flat = Saturation { levels: level.into(), recoveries: Vec::new(), lines: Vec::new() }.said();
         assert_eq!(flat, "Sequential writes: 1,000 MB/s over all 100 GB written; the rate did not fall.");

@@ -81,6 +81,8 @@ table!(Controller {
     age_limit: Nanos,
     order: Option<CommandOrder>,
     chosen_ahead: Option<u32>,
+    report_together: Option<u32>,
+    queuing: Option<bool>,
     #[serde(default, deserialize_with = "some_duration")]
     margin: Option<Nanos>,
 });
@@ -186,11 +188,17 @@ impl DiskFile {
             || format!("link.rate is {}, platters.outer {}", link.rate, self.platters.outer),
             "the link is faster than the platters",
         )?;
-        let Controller { queue_depth, command, age_limit, .. } = self.controller;
+        let Controller { queue_depth, command, age_limit, report_together, .. } = self.controller;
+        let report = report_together.unwrap_or(0);
         require(
             (1..=1024).contains(&queue_depth),
             || format!("controller.queue_depth is {queue_depth}"),
             "it is 1 to 1,024",
+        )?;
+        require(
+            report <= queue_depth,
+            || format!("controller.report_together is {report}, and controller.queue_depth {queue_depth}"),
+            "at most as many commands are reported together as the disk takes at once",
         )?;
         let (actuators, physical) = self.platters.parts()?;
         let capacity = Bytes::from_sectors(platters.sectors);
@@ -210,7 +218,9 @@ impl DiskFile {
             head_switch: self.seek.head_switch,
             link,
             queue_depth,
+            report,
             command,
+            queuing: self.controller.queuing.unwrap_or(true),
             age_limit,
             order: self.controller.order()?,
             cache: self.cache.spec()?,

@@ -59,6 +59,8 @@ pub struct DiskDrive {
     actuators: Vec<Actuator>,
     /// Commands that lie under several arms: how many of these have still to do their part, and when the last will have.
     spanning: Vec<(Tag, u32, Nanos)>,
+    /// Commands that are done and wait for others to be reported with.
+    unreported: Vec<Completion>,
     spindle: Spindle,
     zones: Option<Zones>,
     cache_hits: u64,
@@ -88,6 +90,7 @@ impl DiskDrive {
             segments: Segments::new(spec.cache.segments as usize, spec.cache.segment.sectors()),
             actuators: (0..spec.actuators).map(|index| Actuator::new(&spec, index, seed)).collect(),
             spanning: Vec::new(),
+            unreported: Vec::new(),
             spindle: Spindle::new(spec.spindle),
             zones: spec.zones.map(Zones::new),
             cache_hits: 0,

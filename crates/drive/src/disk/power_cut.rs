@@ -17,7 +17,8 @@ impl DiskDrive {
         // What spans arms is one command, in so many parts that have not been done.
         let parts: u32 = self.spanning.iter().map(|(_, left, _)| left - 1).sum();
         let inside = self.arriving.len() + waiting + self.blocked.len();
-        let unanswered = self.queue.clear() + inside as u32 - parts;
+        let unanswered = self.queue.clear() + (inside + self.unreported.len()) as u32 - parts;
+        self.unreported.clear();
         self.arriving.clear();
         self.blocked.clear();
         self.spanning.clear();

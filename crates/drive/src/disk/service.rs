@@ -17,9 +17,14 @@ impl DiskDrive {
     /// Takes a command into the disk at `now`.
     pub(super) fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.inside += 1;
-        self.firmware_free = self.firmware_free.max(now) + self.spec.command;
+        self.firmware_free = self.firmware_free.max(now) + (self.spec.command - self.command_in_turn(request.op));
         self.arriving.push_back((self.firmware_free, tag, request));
         self.counters.count(&request);
+    }
+
+    /// What the firmware takes for a command when it has its turn, not when it comes. Writes wait in the cache and not for it.
+    fn command_in_turn(&self, op: Op) -> Nanos {
+        if self.spec.queuing || op != Op::Read { Nanos::ZERO } else { self.spec.command }
     }
 
     /// When something happens inside next: a command reaches the caches, or an arm can begin something.
@@ -64,6 +69,9 @@ impl DiskDrive {
             Some((_, tag, request)) => self.arrive(at, tag, request),
             None => self.decide(at, due.expect("something is due")),
         }
+        if !self.unreported.is_empty() {
+            self.report();
+        }
     }
 
     /// A command has reached the caches: what needs no arm is answered.
@@ -81,8 +89,8 @@ impl DiskDrive {
             Err(status) => return self.refuse(at, tag, status),
         };
         match request.op {
-            Op::Read if self.is_held(&request) => self.answer(at, tag, request),
-            Op::Read if self.answer_in_passing(at, tag, request) => {}
+            Op::Read if self.is_held(&request) => self.answer(at + self.command_in_turn(Op::Read), tag, request),
+            Op::Read if self.answer_in_passing(at + self.command_in_turn(Op::Read), tag, request) => {}
             Op::Read => self.enqueue(tag, request, at),
             Op::Write if !request.durable && self.takes(&request) => {
                 self.blocked.push_back((tag, request));
@@ -136,17 +144,33 @@ impl DiskDrive {
     /// Completes a command at `at`, or the part of it that lies under one arm.
     pub(super) fn complete_part(&mut self, at: Nanos, tag: Tag) {
         if self.spanning.is_empty() {
-            return self.queue.take(Completion::new(at, tag));
+            return self.done(at, tag);
         }
         let Some(index) = self.spanning.iter().position(|(spanning, ..)| *spanning == tag) else {
-            return self.queue.take(Completion::new(at, tag));
+            return self.done(at, tag);
         };
         let (_, left, last) = &mut self.spanning[index];
         (*left, *last) = (*left - 1, at.max(*last));
         if *left == 0 {
             let (tag, _, at) = self.spanning.swap_remove(index);
-            self.queue.take(Completion::new(at, tag));
+            self.done(at, tag);
         }
+    }
+
+    /// Completes a command that is done, or keeps it until others are.
+    fn done(&mut self, at: Nanos, tag: Tag) {
+        let done = Completion::new(at, tag);
+        if self.spec.report == 0 { self.queue.take(done) } else { self.unreported.push(done) }
+    }
+
+    /// Completes commands that are done together, if they are as many as are reported together or no other waits.
+    fn report(&mut self) {
+        let waiting = || self.actuators.iter().map(Actuator::waiting).sum::<usize>() + self.arriving.len();
+        if self.unreported.len() < self.spec.report as usize && waiting() > 0 {
+            return;
+        }
+        let at = self.unreported.iter().fold(self.now, |last, done| last.max(done.at));
+        self.unreported.drain(..).for_each(|done| self.queue.take(Completion { at, ..done }));
     }
 
     /// The command as the zones have it, where there are any.
@@ -292,7 +316,7 @@ impl DiskDrive {
             Some(chosen) if !(is_cache_due && actuator.cache_next) => {
                 actuator.cache_next = true;
                 let pending = actuator.take(&self.spec, at, chosen);
-                self.serve(at, index, pending.tag, pending.request);
+                self.serve(at + self.command_in_turn(pending.request.op), index, pending.tag, pending.request);
             }
             _ => {
                 actuator.cache_next = false;

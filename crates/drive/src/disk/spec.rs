@@ -28,8 +28,14 @@ pub struct DiskSpec {
     pub link: LinkTimes,
     /// Commands that the disk takes at once.
     pub queue_depth: u32,
+    /// Commands for an arm whose completion is reported together, once so many are done or no other waits for an arm; none: each
+    /// by itself.
+    pub report: u32,
     /// What the controller's firmware takes for each command before anything else, one at a time.
     pub command: Nanos,
+    /// Whether the disk queues commands. If not, the queue is the host's, which gives it the next once the one before is done: no
+    /// command's firmware time is in parallel with an arm then.
+    pub queuing: bool,
     /// A command that has waited so long is served before any that lies nearer.
     pub age_limit: Nanos,
     pub order: OrderSpec,

@@ -4,8 +4,8 @@ mod behaviour;
 mod controller;
 mod zones;
 
-pub(crate) use behaviour::{ChoreTable, deviation};
 use behaviour::{ErrorsTable, PatrolTable, SuspendTable, VariationTable};
+pub(crate) use behaviour::{TaskTable, deviation};
 use block::{Bytes, Nanos, Rate};
 use controller::ArbitrationTable;
 use serde::Deserialize;
@@ -55,9 +55,9 @@ pub struct FlashFile {
     variation: Option<VariationTable>,
     errors: Option<ErrorsTable>,
     suspend: Option<SuspendTable>,
-    journal: Option<ChoreTable>,
-    checkpoint: Option<ChoreTable>,
-    log: Option<ChoreTable>,
+    journal: Option<TaskTable>,
+    checkpoint: Option<TaskTable>,
+    log: Option<TaskTable>,
     patrol: Option<PatrolTable>,
     zones: Option<ZonesTable>,
     #[serde(rename = "rig")]
@@ -448,9 +448,9 @@ impl FlashFile {
         ("variation", VariationTable::FIELDS),
         ("errors", ErrorsTable::FIELDS),
         ("suspend", SuspendTable::FIELDS),
-        ("journal", ChoreTable::FIELDS),
-        ("checkpoint", ChoreTable::FIELDS),
-        ("log", ChoreTable::FIELDS),
+        ("journal", TaskTable::FIELDS),
+        ("checkpoint", TaskTable::FIELDS),
+        ("log", TaskTable::FIELDS),
         ("patrol", PatrolTable::FIELDS),
         ("zones", ZonesTable::FIELDS),
         ("rig", HostTable::FIELDS),
@@ -478,7 +478,7 @@ impl FlashFile {
         let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry, self.is_greedy())).transpose()?;
         let nand = self.nand.times(self.slc.as_ref())?;
         let [journal, checkpoint, log] =
-            [&self.journal, &self.checkpoint, &self.log].map(|chore| chore.as_ref().map(ChoreTable::spec).transpose());
+            [&self.journal, &self.checkpoint, &self.log].map(|task| task.as_ref().map(TaskTable::spec).transpose());
         let behaviour = NandBehaviour {
             variation: self.variation.as_ref().map(VariationTable::spec).transpose()?,
             errors: self.errors.as_ref().map(|errors| errors.spec(&nand.pages)).transpose()?,
@@ -501,7 +501,7 @@ impl FlashFile {
             write: self.controller.write,
             page_write: self.controller.page_write,
             page_read: self.controller.page_read,
-            chores: [journal?, checkpoint?, log?],
+            tasks: [journal?, checkpoint?, log?],
             patrol: self.patrol.as_ref().map(|patrol| patrol.spec(&geometry, &nand)).transpose()?,
             map_cache,
             read_ahead: self.controller.read_ahead(&geometry)?,

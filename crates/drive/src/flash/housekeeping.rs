@@ -9,7 +9,7 @@ use crate::periodic::Periodic;
 
 /// Work of the firmware that comes again and again: the journal of the map, its checkpoint, a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChoreSpec {
+pub struct TaskSpec {
     /// How much the host writes from one to the next.
     pub written: Option<Bytes>,
     /// How much time passes from one to the next.
@@ -29,11 +29,11 @@ pub struct ChoreSpec {
     /// For how much of it reads wait as well as writes, in millionths.
     pub reads_held: u32,
     /// If writes have waited for the pace of the flash for no longer than this lately, it is done beside them and holds nothing;
-    /// nor does it where the flash limits them. None: it is always in the way.
+    /// nor does it where the flash limits them. None: it always holds them.
     pub beside: Option<Nanos>,
-    /// If a command has come within this time before it begins, it is done beside commands and holds nothing. None: it is
-    /// always in the way.
-    pub lull: Option<Nanos>,
+    /// If a command has come within this time before it begins, it is done beside commands and holds nothing. None: it
+    /// always holds them.
+    pub after_idle: Option<Nanos>,
 }
 
 /// How much of one write changes the map in a place of its own.
@@ -42,13 +42,13 @@ const CHANGED_MAX: Bytes = Bytes::from_kib(4);
 /// A write's share in what writes have waited lately, as a power of two: a single one that waits makes no drive busy.
 const SHARE: u32 = 6;
 
-/// Chores that a drive may have.
-pub const CHORES: usize = 3;
+/// Tasks that a drive may have.
+pub const TASKS: usize = 3;
 
-/// The chores of a drive, and when the one under way is over.
+/// The tasks of a drive, and when the one under way is over.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Housekeeping {
-    chores: Vec<Chore>,
+    tasks: Vec<Task>,
     /// When the last command came.
     asked: Nanos,
     /// How long writes have waited for the pace of the flash lately: a moving average, in 2⁻⁶ ns.
@@ -57,8 +57,8 @@ pub struct Housekeeping {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Chore {
-    spec: ChoreSpec,
+struct Task {
+    spec: TaskSpec,
     length: Spread,
     /// What the host wrote since the last one began.
     written: Bytes,
@@ -73,10 +73,10 @@ struct Chore {
 }
 
 impl Housekeeping {
-    /// Nothing was done yet. Chores that come with time begin anywhere in their period.
-    pub fn new(specs: [Option<ChoreSpec>; CHORES], seed: Seed) -> Self {
+    /// Nothing was done yet. Tasks that come with time begin anywhere in their period.
+    pub fn new(specs: [Option<TaskSpec>; TASKS], seed: Seed) -> Self {
         let mut draws = Draws::new(seed);
-        let chores = specs.into_iter().flatten().map(|spec| Chore {
+        let tasks = specs.into_iter().flatten().map(|spec| Task {
             timer: Periodic::new(spec.every, draws.draw()),
             length: Spread::new(u64::from(spec.deviation)),
             written: Bytes::ZERO,
@@ -85,10 +85,10 @@ impl Housekeeping {
             reads_until: Nanos::ZERO,
             spec,
         });
-        Self { chores: chores.collect(), asked: Nanos::ZERO, owed: 0, draws }
+        Self { tasks: tasks.collect(), asked: Nanos::ZERO, owed: 0, draws }
     }
 
-    /// Has what chores draw from here on follow from `seed` too.
+    /// Has what tasks draw from here on follow from `seed` too.
     pub const fn draw_from(&mut self, seed: Seed) {
         self.draws.join(seed);
     }
@@ -103,21 +103,21 @@ impl Housekeeping {
             self.owed = 0;
         }
         let owed = Nanos::from_nanos(self.owed >> SHARE);
-        for chore in &mut self.chores {
-            // Only the last of those that were due can be in the way.
-            if let Some((began, _)) = chore.timer.last(now) {
-                chore.hold(began, began.since(asked), owed, &mut self.draws);
-                chore.written = Bytes::ZERO;
+        for task in &mut self.tasks {
+            // Only the last of those that were due can hold a command.
+            if let Some((began, _)) = task.timer.last(now) {
+                task.hold(began, began.since(asked), owed, &mut self.draws);
+                task.written = Bytes::ZERO;
             }
             if op == Op::Write {
-                chore.written += bytes;
-                chore.changed += bytes.min(CHANGED_MAX);
-                if let Some(each) = chore.spec.written.filter(|&each| chore.written >= each) {
-                    chore.hold(now.max(chore.until), now.since(asked), owed, &mut self.draws);
-                    chore.written = Bytes::new(chore.written.get() % each.get().max(1));
+                task.written += bytes;
+                task.changed += bytes.min(CHANGED_MAX);
+                if let Some(each) = task.spec.written.filter(|&each| task.written >= each) {
+                    task.hold(now.max(task.until), now.since(asked), owed, &mut self.draws);
+                    task.written = Bytes::new(task.written.get() % each.get().max(1));
                 }
             }
-            start = start.max(if op == Op::Read { chore.reads_until } else { chore.until });
+            start = start.max(if op == Op::Read { task.reads_until } else { task.until });
         }
         if op == Op::Write {
             self.owed = self.owed - (self.owed >> SHARE) + turn.since(start).as_nanos();
@@ -128,18 +128,18 @@ impl Housekeeping {
     /// Power was cut: what was under way is over.
     pub fn restart(&mut self) {
         self.owed = 0;
-        self.chores.iter_mut().for_each(|chore| (chore.until, chore.reads_until) = (Nanos::ZERO, Nanos::ZERO));
+        self.tasks.iter_mut().for_each(|task| (task.until, task.reads_until) = (Nanos::ZERO, Nanos::ZERO));
     }
 }
 
-impl Chore {
+impl Task {
     /// Has commands wait for one that begins at `from`, when no command has come for as long as `quiet` and writes have waited
     /// for `owed` lately, unless it is done beside them.
     fn hold(&mut self, from: Nanos, quiet: Nanos, owed: Nanos, draws: &mut Draws) {
         let changed = std::mem::take(&mut self.changed).get();
         let is_paced = owed > BEHIND;
         if self.spec.beside.is_some_and(|most| owed <= most || is_paced)
-            || self.spec.lull.is_some_and(|lull| quiet < lull)
+            || self.spec.after_idle.is_some_and(|after_idle| quiet < after_idle)
         {
             return;
         }
@@ -155,7 +155,7 @@ impl Chore {
 mod tests {
     use super::*;
 
-    const CHORE: ChoreSpec = ChoreSpec {
+    const TASK: TaskSpec = TaskSpec {
         written: None,
         every: None,
         length: Nanos::from_millis(2),
@@ -165,23 +165,23 @@ mod tests {
         deviation: 0,
         reads_held: 0,
         beside: None,
-        lull: None,
+        after_idle: None,
     };
 
-    fn drive(specs: &[ChoreSpec]) -> Housekeeping {
+    fn drive(specs: &[TaskSpec]) -> Housekeeping {
         Housekeeping::new(std::array::from_fn(|index| specs.get(index).copied()), Seed::new(1))
     }
 
     #[test]
     fn every_so_much_data_a_write_waits_and_those_behind_it() {
-        let mut drive = drive(&[ChoreSpec { written: Some(Bytes::from_mib(1)), ..CHORE }]);
+        let mut drive = drive(&[TaskSpec { written: Some(Bytes::from_mib(1)), ..TASK }]);
         let mut waits = 0;
         for index in 0..2_560 {
             let now = Nanos::from_millis(index * 10);
             let start = drive.begin(now, Op::Write, Bytes::from_kib(4), Nanos::ZERO);
             if start > now {
                 waits += 1;
-                assert_eq!(start, now + CHORE.length);
+                assert_eq!(start, now + TASK.length);
                 let soon = now + Nanos::from_millis(1);
                 assert_eq!(drive.begin(soon, Op::Read, Bytes::from_kib(4), Nanos::ZERO), soon, "reads go on");
                 assert_eq!(drive.begin(soon, Op::Flush, Bytes::ZERO, Nanos::ZERO), start);
@@ -191,9 +191,9 @@ mod tests {
     }
 
     #[test]
-    fn with_time_a_share_of_commands_waits_as_long_as_the_chore_is() {
+    fn with_time_a_share_of_commands_waits_as_long_as_the_task_is() {
         let every = Nanos::from_millis(50);
-        let mut drive = drive(&[ChoreSpec { every: Some(every), reads_held: 1_000_000, deviation: 300_000, ..CHORE }]);
+        let mut drive = drive(&[TaskSpec { every: Some(every), reads_held: 1_000_000, deviation: 300_000, ..TASK }]);
         let (mut waiting, mut longest) = (0, Nanos::ZERO);
         for index in 0..200_000 {
             let now = Nanos::from_micros(index * 100);
@@ -203,16 +203,16 @@ mod tests {
         }
         // Two of fifty milliseconds, four of a hundred commands.
         assert!((7_600..8_400).contains(&waiting), "{waiting} of 200,000");
-        assert!(longest > CHORE.length && longest < CHORE.length.times(4), "{longest}");
+        assert!(longest > TASK.length && longest < TASK.length.times(4), "{longest}");
     }
 
     #[test]
-    fn after_a_long_rest_one_chore_at_most_is_in_the_way() {
+    fn after_a_long_rest_one_task_at_most_holds_commands() {
         let every = Nanos::from_millis(50);
-        let mut drive = drive(&[ChoreSpec { every: Some(every), reads_held: 1_000_000, ..CHORE }]);
+        let mut drive = drive(&[TaskSpec { every: Some(every), reads_held: 1_000_000, ..TASK }]);
         for hour in 1..100 {
             let now = Nanos::from_secs(3_600 * hour);
-            assert!(drive.begin(now, Op::Read, Bytes::from_kib(4), Nanos::ZERO) <= now + CHORE.length);
+            assert!(drive.begin(now, Op::Read, Bytes::from_kib(4), Nanos::ZERO) <= now + TASK.length);
         }
     }
 
@@ -221,7 +221,7 @@ mod tests {
     fn the_more_was_written_the_longer_it_takes_unless_writes_are_paced() {
         for (owed, length) in [(Nanos::ZERO, 66), (BEHIND.times(2), 2)] {
             let each = Some(Bytes::from_mib(64));
-            let spec = ChoreSpec { written: each, length_per_mib: Nanos::from_millis(1), reads_held: 500_000, ..CHORE };
+            let spec = TaskSpec { written: each, length_per_mib: Nanos::from_millis(1), reads_held: 500_000, ..TASK };
             let mut drive = drive(&[spec]);
             let write = |drive: &mut Housekeeping, now| drive.begin(now, Op::Write, Bytes::from_kib(4), now + owed);
             assert!((1..64 * 256).all(|_| write(&mut drive, Nanos::ZERO) == Nanos::ZERO));
@@ -240,13 +240,13 @@ mod tests {
     #[test]
     fn a_part_of_what_was_written_makes_it_no_longer_and_the_rest_only_up_to_a_limit() {
         for (mib, held) in [(8, 2), (16, 2), (20, 6), (64, 40), (600, 40)] {
-            let limits = ChoreSpec {
+            let limits = TaskSpec {
                 length_from: Bytes::from_mib(16),
                 length_max: Nanos::from_millis(40),
                 length_per_mib: Nanos::from_millis(1),
-                ..CHORE
+                ..TASK
             };
-            let mut drive = drive(&[ChoreSpec { written: Some(Bytes::from_mib(mib)), ..limits }]);
+            let mut drive = drive(&[TaskSpec { written: Some(Bytes::from_mib(mib)), ..limits }]);
             let waits = (0..mib * 256).map(|_| drive.begin(Nanos::ZERO, Op::Write, Bytes::from_kib(4), Nanos::ZERO));
             assert_eq!(waits.last(), Some(Nanos::from_millis(held)), "{mib} MiB");
         }
@@ -254,12 +254,12 @@ mod tests {
 
     /// One every 10 ms that is done beside commands unless writes wait, and one unless nothing came for a while.
     #[test]
-    fn what_is_done_beside_commands_holds_them_only_near_saturation_and_what_takes_a_lull_only_after_one() {
+    fn what_is_done_beside_commands_holds_them_only_near_saturation_and_what_comes_after_idle_time_only_then() {
         let us = Nanos::from_micros;
         let every = Some(Nanos::from_millis(10));
-        let (beside, lull) = (Some(us(50)), Some(us(40)));
-        let held = |spec: ChoreSpec, gap: Nanos, owed: Nanos| {
-            let mut drive = drive(&[ChoreSpec { every, ..spec }]);
+        let (beside, after_idle) = (Some(us(50)), Some(us(40)));
+        let held = |spec: TaskSpec, gap: Nanos, owed: Nanos| {
+            let mut drive = drive(&[TaskSpec { every, ..spec }]);
             let mut now = Nanos::from_secs(1);
             let held = |_: &u64| {
                 now += gap;
@@ -267,16 +267,16 @@ mod tests {
             };
             (0..2_000).filter(held).count() > 0
         };
-        let [near, lulled] = [ChoreSpec { beside, ..CHORE }, ChoreSpec { lull, ..CHORE }];
+        let [near, idle] = [TaskSpec { beside, ..TASK }, TaskSpec { after_idle, ..TASK }];
         assert_eq!([0, 50, 60, 2_000].map(|owed| held(near, us(30), us(owed))), [false, false, true, false]);
-        assert_eq!([30, 40, 100].map(|gap| held(lulled, us(gap), Nanos::ZERO)), [false, false, true]);
+        assert_eq!([30, 40, 100].map(|gap| held(idle, us(gap), Nanos::ZERO)), [false, false, true]);
     }
 
-    /// A chore every 10 ms that is in the way of writes that wait. What comes after them finds it beside.
+    /// A task every 10 ms that holds writes that wait. What comes after them is not held.
     #[test]
     fn once_writes_have_ended_nothing_is_in_the_way_any_more() {
         let us = Nanos::from_micros;
-        let mut drive = drive(&[ChoreSpec { every: Some(us(10_000)), beside: Some(us(50)), ..CHORE }]);
+        let mut drive = drive(&[TaskSpec { every: Some(us(10_000)), beside: Some(us(50)), ..TASK }]);
         let mut held = |index: u64, op: Op, turn: Nanos| {
             drive.begin(us(index * 100), op, Bytes::from_kib(4), turn) > us(index * 100)
         };
@@ -284,10 +284,10 @@ mod tests {
         assert!((1_100..2_000).all(|index| !held(index, Op::Flush, us(100_100))));
     }
 
-    /// A chore every millisecond: one write in a hundred waits long for its turn, 9 µs in the mean.
+    /// A task every millisecond: one write in a hundred waits long for its turn, 9 µs in the mean.
     #[test]
     fn a_write_that_waits_long_among_others_that_do_not_makes_no_drive_busy() {
-        let spec = ChoreSpec { every: Some(Nanos::from_millis(1)), beside: Some(Nanos::from_micros(50)), ..CHORE };
+        let spec = TaskSpec { every: Some(Nanos::from_millis(1)), beside: Some(Nanos::from_micros(50)), ..TASK };
         let mut drive = drive(&[spec]);
         let waits = (0..20_000).filter(|index| {
             let now = Nanos::from_micros(index * 20);

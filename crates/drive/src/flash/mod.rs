@@ -55,13 +55,13 @@ use buffer::Buffer;
 pub use collection::{CollectionPolicy, CollectionSpec, IdleSpec};
 pub use die::SuspendSpec;
 pub use errors::{ErrorsSpec, Growth};
-pub(crate) use file::{ChoreTable, FlashFile, deviation};
+pub(crate) use file::{FlashFile, TaskTable, deviation};
 use firmware::{Core, Firmware};
 pub use geometry::Geometry;
 use held_tables::HeldTables;
 pub use held_tables::TablesSpec;
 use housekeeping::Housekeeping;
-pub use housekeeping::{CHORES, ChoreSpec};
+pub use housekeeping::{TASKS, TaskSpec};
 use journal::Journal;
 use map_cache::MapCache;
 pub use map_cache::MapCacheSpec;
@@ -184,7 +184,7 @@ impl FlashDrive {
             arbiter: spec.arbitration.map(Arbiter::new),
             jitter: spec.jitter.into(),
             pace_draws: Draws::new(seed.split("firmware")),
-            housekeeping: Housekeeping::new(spec.chores, seed.split("housekeeping")),
+            housekeeping: Housekeeping::new(spec.tasks, seed.split("housekeeping")),
             patrol: spec.patrol.map(|patrol| Patrol::new(patrol, &spec.geometry, seed.split("patrol"))),
             pacing: spec.collection.pacing.map(|pacing| Pacing::new(pacing, &spec.geometry, &spec.nand)),
             journal: Journal::default(),

@@ -12,7 +12,7 @@ use super::operation::FlashOp;
 pub struct PacingSpec {
     /// The time from one page to the next, in millionths of what the flash needs for it and its moves.
     pub share: u32,
-    /// How many pages may come early: so many more are taken at once after a lull.
+    /// How many pages may come early: so many more are taken at once after idle time.
     pub burst: u32,
 }
 

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::copies::{are_lent, map_memory};
 use super::{
-    ArbitrationSpec, CHORES, ChoreSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, PatrolSpec,
-    ReadAheadSpec, SlcSpec, retirement,
+    ArbitrationSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, PatrolSpec, ReadAheadSpec,
+    SlcSpec, TASKS, TaskSpec, retirement,
 };
 use crate::draw::Spread;
 use crate::{LinkTimes, PowerSpec, Specimen, ThermalSpec, WearSpec, ZonesSpec};
@@ -52,7 +52,7 @@ pub struct FlashSpec {
     /// What each page that a read touches takes, which delays the next command but not this one.
     pub page_read: Nanos,
     /// What the firmware does for itself: the journal of the map, its checkpoint, a log.
-    pub chores: [Option<ChoreSpec>; CHORES],
+    pub tasks: [Option<TaskSpec>; TASKS],
     /// How often flash is read in the background; none if it never is.
     pub patrol: Option<PatrolSpec>,
     /// The part of the page map in the controller's memory; none where all of it is.

@@ -7,7 +7,7 @@ use super::PcmSpec;
 use super::media::MediaSpec;
 use crate::PowerSpec;
 use crate::draw::Spread;
-use crate::flash::{ChoreTable, deviation};
+use crate::flash::{TaskTable, deviation};
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::PowerTable;
@@ -31,7 +31,7 @@ pub struct PcmFile {
     controller: Controller,
     link: LinkTable,
     power: Option<PowerTable>,
-    log: Option<ChoreTable>,
+    log: Option<TaskTable>,
     #[serde(rename = "rig")]
     _rig: Option<HostTable>,
     #[serde(rename = "smart")]
@@ -139,7 +139,7 @@ impl PcmFile {
         ("link", LinkTable::FIELDS),
         ("power", PowerTable::FIELDS),
         ("smart", IdentityTable::FIELDS),
-        ("log", ChoreTable::FIELDS),
+        ("log", TaskTable::FIELDS),
         ("rig", HostTable::FIELDS),
     ];
 
@@ -170,7 +170,7 @@ impl PcmFile {
             command,
             jitter: Spread::new(u64::from(deviation("controller.jitter", jitter)?)),
             retire,
-            log: self.log.as_ref().map(ChoreTable::spec).transpose()?,
+            log: self.log.as_ref().map(TaskTable::spec).transpose()?,
             media,
             line,
             move_every,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::media::MediaSpec;
 use crate::draw::Spread;
-use crate::flash::ChoreSpec;
+use crate::flash::TaskSpec;
 use crate::{LinkTimes, PowerSpec};
 
 /// All that a drive of phase-change memory is made of.
@@ -26,7 +26,7 @@ pub struct PcmSpec {
     /// What it takes beside, which delays the next command but not this one.
     pub retire: Nanos,
     /// What the firmware does for itself.
-    pub log: Option<ChoreSpec>,
+    pub log: Option<TaskSpec>,
     /// The memory.
     pub media: MediaSpec,
     /// What wear levelling moves together.

@@ -15,7 +15,7 @@ fn changed(changes: &str) -> DiskSpec {
 }
 
 /// All that can be switched on, in groups that go together.
-const EVERYTHING: [&str; 4] = [
+const EVERYTHING: [&str; 5] = [
     "settle=200us&read_retry=3%&write_retry=3%&retry_again=30%&read_recovery=0.2%&write_recovery=0.2%&recovery=100ms\
      &recovery_deviation=50%&recalibrate_every=2s&recalibrate_time=50ms&scan_after=20ms&scan_step=10ms&margin=300us",
     "physical_sector=4KiB&order=seek&chosen_ahead=4&destage_choices=1&destage_batch=4&prefetch=256KiB&settle=100us",
@@ -23,6 +23,7 @@ const EVERYTHING: [&str; 4] = [
      &scan_after=20ms&scan_step=5ms&recalibrate_every=1s&recalibrate_time=20ms",
     "shingled.band=8MiB&media_cache=16MiB&extents=400&clean_after=50ms&physical_sector=4KiB&destage_choices=1&settle=100us\
      &prefetch=256KiB&write_retry=1%",
+    "order=elevator&report_together=5&queuing=false&prefetch=256KiB&destage_batch=3&settle=100us&read_retry=1%&recalibrate_every=1s&recalibrate_time=20ms",
 ];
 
 #[test]
@@ -329,11 +330,50 @@ fn commands_that_are_chosen_stay_in_their_order() {
 }
 
 #[test]
+fn without_queuing_the_firmware_takes_its_time_between_commands() {
+    let rate = |changes: &str, depth| random(&mut DiskDrive::new(changed(changes)), Op::Read, depth, 10_000).0;
+    // In order of arrival, so that only the firmware tells the depths apart.
+    let fixed = "order=seek&chosen_ahead=32&controller.command=2ms";
+    let [one, queued, unqueued] = [rate(fixed, 1), rate(fixed, 8), rate(&format!("{fixed}&queuing=false"), 8)];
+    assert!((unqueued / one - 1.0).abs() < 0.01, "{unqueued:.1} a second at depth 8, {one:.1} at depth 1");
+    let saved = 1e3 / one - 1e3 / queued;
+    assert!(
+        (saved - 2.0).abs() < 0.1,
+        "a command takes {saved:.2} ms less where its 2 ms are in parallel with the arm"
+    );
+    assert_eq!(rate(&format!("{fixed}&queuing=false"), 1), one);
+}
+
+#[test]
+fn commands_that_are_reported_together_complete_together_and_are_served_as_others_are() {
+    let completions = |changes: &str, count: u32| {
+        let mut drive = DiskDrive::new(changed(changes));
+        let mut numbers = Random::new(5);
+        (0..count).for_each(|tag| drive.submit(Nanos::ZERO, Tag(tag), read(numbers.below(70_000_000) * 8, 8)));
+        std::iter::from_fn(|| drive.complete(Nanos::MAX)).collect::<Vec<_>>()
+    };
+    assert_eq!(completions("report_together=8", 1), completions("", 1), "one alone waits for no other");
+    let (together, alone) = (completions("report_together=4", 10), completions("", 10));
+    let groups: Vec<_> = together.chunk_by(|one, other| one.at == other.at).map(<[_]>::len).collect();
+    assert_eq!(groups, [4, 4, 2], "{together:?}");
+    for last in [3, 7, 9] {
+        assert_eq!(together[last].at, alone[last].at, "the last of each group waits for nobody");
+    }
+    // Nobody waits for a write that its cache has taken.
+    let mut drive = DiskDrive::new(changed("report_together=8"));
+    drive.submit(Nanos::ZERO, Tag(0), read(1_000_000, 8));
+    drive.submit(Nanos::ZERO, Tag(1), write(9_000_000, 8));
+    let tags: Vec<_> = std::iter::from_fn(|| drive.complete(Nanos::MAX)).map(|done| done.tag.0).collect();
+    assert_eq!(tags, [1, 0]);
+}
+
+#[test]
 fn what_makes_no_disk_is_explained() {
     for (change, words) in [
         ("actuators=3", "shared out evenly"),
         ("physical_sector=1KiB", "512 B or 4 KiB"),
         ("chosen_ahead=4", "set order to"),
+        ("report_together=33", "as the disk takes at once"),
         ("order=guess", "unknown variant"),
         ("destage_choices=0", "1 to 65,536"),
         ("destage_batch=1000", "at most write_extents"),

@@ -28,7 +28,7 @@ fn minute(name: &str, op: Op, depth: u32, seed: u64) -> [f64; 3] {
     [took.iter().sum::<f64>() / took.len() as f64, took[took.len() / 2], took[took.len() * 99 / 100]]
 }
 
-/// Latency of random requests of 4 KiB by depth. Mean and 99 % within the tolerance, the median within twice that where it is
+/// Latency of random requests of 4 KiB by depth. Each within its tolerance, the median where it is
 /// not that of a cache that answers some at once and some not.
 ///
 /// Source: fio 3.1 logs of one minute a cell, libaio, direct, AHCI port of an HP MicroServer Gen10 (the fio-plot
@@ -59,7 +59,7 @@ fn random_requests_take_as_long_as_was_measured() {
     for (name, op, depth, used, published) in table {
         let found = minute(name, op, depth, 1);
         for ((found, published), (what, tolerance)) in
-            found.iter().zip(published).zip([("mean", 0.15), ("median", 0.25), ("99 %", 0.35)])
+            found.iter().zip(published).zip([("mean", 0.13), ("median", 0.3), ("99 %", 0.35)])
         {
             let error = (found / published - 1.0).abs();
             assert!(

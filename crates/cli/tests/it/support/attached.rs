@@ -123,9 +123,17 @@ impl<'p> Attached<'p> {
 }
 
 impl Attached<'_> {
-    /// Takes the drive away; its device may be another's from then on.
+    /// Takes the drive away, once nobody looks at it any more; its device may be another's from then on.
     pub fn detach(self) {
-        self.place.succeeds(&["detach", &self.device]);
+        let began = Instant::now();
+        loop {
+            let said = self.place.assay(&["detach", &self.device]);
+            if said.code == Some(0) {
+                break;
+            }
+            assert!(began.elapsed() < PATIENCE, "{}", said.stderr);
+            thread::sleep(Duration::from_millis(100));
+        }
         std::mem::forget(self);
     }
 }

@@ -6,7 +6,7 @@ use crate::flash::errors::log2;
 use crate::flash::pacing::BEHIND;
 use crate::flash::patrol::places;
 use crate::flash::{
-    ChoreSpec, ErrorsSpec, Geometry, Growth, NandTimes, PageTypes, PatrolSpec, SuspendSpec, VariationSpec,
+    ErrorsSpec, Geometry, Growth, NandTimes, PageTypes, PatrolSpec, SuspendSpec, TaskSpec, VariationSpec,
 };
 use crate::preset::units::{duration, share, shares, some_bytes, some_duration, some_share};
 use crate::preset::{PresetError, require, table};
@@ -77,7 +77,7 @@ table!(pub(super) SuspendTable {
     limit: u32,
 });
 
-table!(pub(crate) ChoreTable {
+table!(pub(crate) TaskTable {
     #[serde(default, deserialize_with = "some_bytes")]
     written: Option<Bytes>,
     #[serde(default, deserialize_with = "some_duration")]
@@ -99,7 +99,7 @@ table!(pub(crate) ChoreTable {
     #[serde(default, deserialize_with = "some_duration")]
     beside: Option<Nanos>,
     #[serde(default, deserialize_with = "some_duration")]
-    lull: Option<Nanos>,
+    after_idle: Option<Nanos>,
 });
 
 table!(pub(super) PatrolTable {
@@ -219,10 +219,10 @@ impl PatrolTable {
     }
 }
 
-impl ChoreTable {
-    pub(crate) fn spec(&self) -> Result<ChoreSpec, PresetError> {
+impl TaskTable {
+    pub(crate) fn spec(&self) -> Result<TaskSpec, PresetError> {
         let Self { written, every, length, length_deviation: ppm, length_per_mib, holds_reads, reads_held, .. } = *self;
-        let Self { length_from, length_max, beside, lull, .. } = *self;
+        let Self { length_from, length_max, beside, after_idle, .. } = *self;
         require(
             length_max.is_none_or(|most| most >= length) && (length_from.is_none() || length_per_mib > Nanos::ZERO),
             || {
@@ -259,7 +259,7 @@ impl ChoreTable {
             || format!("a journal, checkpoint or log has beside = {beside:?}"),
             "writes that wait for the flash for 1 ms or more are limited by it: give less",
         )?;
-        Ok(ChoreSpec {
+        Ok(TaskSpec {
             written,
             every,
             length,
@@ -269,7 +269,7 @@ impl ChoreTable {
             deviation: deviation("length_deviation", ppm)?,
             reads_held: share as u32,
             beside,
-            lull,
+            after_idle,
         })
     }
 }
