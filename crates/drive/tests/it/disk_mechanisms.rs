@@ -337,8 +337,9 @@ fn without_queuing_the_firmware_takes_its_time_between_commands() {
     let [one, queued, unqueued] = [rate(fixed, 1), rate(fixed, 8), rate(&format!("{fixed}&queuing=false"), 8)];
     assert!((unqueued / one - 1.0).abs() < 0.01, "{unqueued:.1} a second at depth 8, {one:.1} at depth 1");
     let saved = 1e3 / one - 1e3 / queued;
+    // The link's part is in parallel, too.
     assert!(
-        (saved - 2.0).abs() < 0.1,
+        (2.0..2.25).contains(&saved),
         "a command takes {saved:.2} ms less where its 2 ms are in parallel with the arm"
     );
     assert_eq!(rate(&format!("{fixed}&queuing=false"), 1), one);
