@@ -18,8 +18,10 @@ use crate::socket;
 
 /// How often the figures of an attached drive are written anew.
 const TELL: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
-/// How long to wait for what somebody says, or the other for an answer.
+/// How long a visitor has to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the server has to answer, which may be busy with the drive on a machine that is.
+const ANSWER: Duration = Duration::from_secs(30);
 /// The longest line that is listened to.
 const LINE_MAX: usize = 1024;
 /// What is said for no fault any more.
@@ -101,7 +103,7 @@ impl Keeper {
     /// Does what a visitor says, and answers.
     fn receive(&self, visitor: UnixStream) -> io::Result<()> {
         visitor.set_nonblocking(false)?;
-        let said = line(&visitor)?;
+        let said = line(&visitor, PATIENCE)?;
         let answer = match said.trim_end() {
             NONE => Ok(None),
             fault => fault.parse().map(Some),
@@ -113,20 +115,21 @@ impl Keeper {
 }
 
 /// What the other says, up to the end of the line, for which it has so long and so much room.
-fn line(mut stream: &UnixStream) -> io::Result<String> {
-    let (until, mut said) = (Instant::now() + PATIENCE, Vec::new());
+fn line(mut stream: &UnixStream, patience: Duration) -> io::Result<String> {
+    let (until, mut said) = (Instant::now() + patience, Vec::new());
     let mut byte = [0];
     while said.len() < LINE_MAX {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
+            return Err(io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {} s", patience.as_secs())));
         }
         stream.set_read_timeout(Some(left))?;
         match stream.read(&mut byte) {
             Ok(0) => break,
             Ok(_) if byte == *b"\n" => break,
             Ok(_) => said.extend(byte),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // How the kernel says that the time is over; then it is found above.
+            Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
             Err(error) => return Err(error),
         }
     }
@@ -148,7 +151,7 @@ pub fn order(entry: &AttachedEntry, fault: Option<Fault>) -> Result<(), AttachEr
     let ask = || -> io::Result<String> {
         let door = UnixStream::connect(door(&entry.place))?;
         writeln!(&door, "{}", fault.map_or(NONE.to_owned(), |fault| fault.to_string()))?;
-        line(&door)
+        line(&door, ANSWER)
     };
     match ask() {
         Ok(answer) if answer.trim_end() == DONE => Ok(()),

@@ -20,12 +20,13 @@ const PLAN: &str = "name = \"long\"\nrepeats = 1\n[[step]]\nname = \"read\"\nrw 
     [[step]]\nname = \"again\"\nsame-as = \"read\"\n[[step]]\nname = \"third\"\nsame-as = \"read\"\n";
 
 /// Before the cut: each run whose command has ended well is told to the host by a line. One that is not stored because the
-/// store was busy for long ends badly, and is not.
+/// store was busy for long ends badly, and is not; three in a row are the cut.
 const LOAD: &str = "until [ -b /dev/vda ]; do sleep 0.1; done\n\
     mkfs.ext4 -q -J size=4 /dev/vda && mount /dev/vda /mnt; export ASSAY_STORE=/mnt/store.sqlite; cd /tmp\n\
     assay review 'sim:x25-m?capacity.user=1GiB' --plan /long.toml >out 2>&1 &\n\
     until grep -q '^Run' out; do sleep 0.1; done\n\
-    while kill -0 $!; do assay run sim:maxtor-160 --rw=randread --number_ios=20 >/dev/null 2>>error && echo kept >/dev/ttyS1; done\n\
+    left=3; while [ $left -gt 0 ]; do if assay run sim:maxtor-160 --rw=randread --number_ios=20 >/dev/null 2>error; then\n\
+    left=3; echo kept >/dev/ttyS1; else left=$((left - 1)); fi; done\n\
     cat error; wait $!; cat out";
 
 /// Afterwards: the file system, what the store has, and whether the review goes on.
