@@ -78,7 +78,7 @@ impl Loaded {
         fs::create_dir(&point).unwrap();
         let attached = Attached::other(&place, drive, &["--backing", &backing]);
         run(kind.make, &attached);
-        attached.detach();
+        attached.detach_once_free();
         Some(Self { kind, drive, place, backing, point, kept: Vec::new(), sectors_lost: 0 })
     }
 
@@ -146,7 +146,7 @@ impl Loaded {
             (synced.into_iter().flat_map(|writer| writer.join().unwrap()).collect::<Vec<_>>(), lost)
         });
         this.unmount();
-        drive.detach();
+        drive.detach_once_free();
         let drive = this.attach();
         this.is_whole(cut, &drive);
         this.mount(&drive);
@@ -155,7 +155,7 @@ impl Loaded {
             assert!(found == Self::content(name), "cut {cut}: {name} was synced and has {} bytes", found.len());
         }
         this.unmount();
-        drive.detach();
+        drive.detach_once_free();
         self.kept.append(&mut kept);
         self.sectors_lost += lost;
     }

@@ -88,9 +88,11 @@ impl DiskDrive {
             Ok(request) => request,
             Err(status) => return self.refuse(at, tag, status),
         };
+        // From when on memory can answer it.
+        let taken = at + self.command_in_turn(request.op);
         match request.op {
-            Op::Read if self.is_held(&request) => self.answer(at + self.command_in_turn(Op::Read), tag, request),
-            Op::Read if self.answer_in_passing(at + self.command_in_turn(Op::Read), tag, request) => {}
+            Op::Read if self.is_held(&request) => self.answer(taken, tag, request),
+            Op::Read if self.answer_in_passing(taken, tag, request) => {}
             Op::Read => self.enqueue(tag, request, at),
             Op::Write if !request.durable && self.takes(&request) => {
                 self.blocked.push_back((tag, request));

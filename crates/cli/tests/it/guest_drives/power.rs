@@ -82,7 +82,7 @@ fn a_machine_whose_power_is_cut_loses_no_run_that_was_told_of() {
             let lost = disk.cut()["sectors"].as_u64().unwrap();
             (machine.join().unwrap(), lost)
         });
-        disk.detach();
+        disk.detach_once_free();
         let kept = kept(&told);
         eprintln!("cut {cut}: after {kept} runs and {after:?}, {lost} sectors lost");
         assert!(kept >= runs, "{said}");

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use testkit::PATIENCE;
+use testkit::{PATIENCE, until};
 
 use super::{Place, other, skip, tool};
 
@@ -123,17 +123,15 @@ impl<'p> Attached<'p> {
 }
 
 impl Attached<'_> {
-    /// Takes the drive away, once nobody looks at it any more; its device may be another's from then on.
+    /// Takes the drive away; its device may be another's from then on.
     pub fn detach(self) {
-        let began = Instant::now();
-        loop {
-            let said = self.place.assay(&["detach", &self.device]);
-            if said.code == Some(0) {
-                break;
-            }
-            assert!(began.elapsed() < PATIENCE, "{}", said.stderr);
-            thread::sleep(Duration::from_millis(100));
-        }
+        self.place.succeeds(&["detach", &self.device]);
+        std::mem::forget(self);
+    }
+
+    /// The same once nobody looks at the device any more, as the kernel or udev may after a file system was on it.
+    pub fn detach_once_free(self) {
+        until("it is detached", || self.place.assay(&["detach", &self.device]).code == Some(0));
         std::mem::forget(self);
     }
 }
