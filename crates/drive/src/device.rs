@@ -70,28 +70,6 @@ impl Device {
         }
     }
 
-    /// Gives back the memory for where pages are, if that [can be found](Self::restore_places) by who is in which slot; whether it did.
-    /// Until then the drive can be written [at random without time](Self::write_at_random), and nothing else may be done with it.
-    pub fn shed_places(&mut self) -> bool {
-        match self {
-            Self::Flash(drive) => drive.shed_places(),
-            Self::Rig(rig) => match rig.members_mut() {
-                [drive] => drive.shed_places(),
-                _ => false,
-            },
-            Self::Disk(_) | Self::Dram(_) | Self::Pcm(_) | Self::Hybrid(_) => false,
-        }
-    }
-
-    /// Makes it the drive that it was before its places were [shed](Self::shed_places).
-    pub fn restore_places(&mut self) {
-        match self {
-            Self::Flash(drive) => drive.restore_places(),
-            Self::Rig(rig) => rig.members_mut().iter_mut().for_each(Self::restore_places),
-            Self::Disk(_) | Self::Dram(_) | Self::Pcm(_) | Self::Hybrid(_) => {}
-        }
-    }
-
     /// From now on, clones share the largest part of the state until they change it, so that making them costs nothing.
     pub fn lend(&mut self) {
         match self {

@@ -1,4 +1,6 @@
 //! Large tables that clones have in common, but for the lines that one of them has changed.
+//!
+//! A table of which little is ever written can be made [in lines](SharedTable::in_lines) from the beginning.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,6 +9,7 @@ use block::Bytes;
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::sparse;
 use crate::table::Table;
 
 /// A table of numbers. Once [lent](Self::lend), its clones take memory for no more than what they change.
@@ -21,8 +24,16 @@ pub struct SharedTable {
 
 #[derive(Clone, Debug)]
 enum Shared {
-    Lent(Arc<Table<u32>>),
+    Lent(Arc<Layer>),
     Overlay(Box<Overlay>),
+}
+
+/// What others have too.
+#[derive(Debug)]
+enum Layer {
+    Table(Table<u32>),
+    /// Lines of a table that is zero otherwise.
+    Lines(Overlay),
 }
 
 /// What numbers are read from and written to one at a time.
@@ -36,7 +47,9 @@ pub trait Numbers {
 /// Lines that stand in place of those of a table which others have too.
 #[derive(Clone, Debug)]
 struct Overlay {
-    base: Arc<Table<u32>>,
+    base: Arc<Layer>,
+    /// Whether the base is a table in which nothing was ever written.
+    is_blank: bool,
     /// Of each line: one more than its place among the changed ones; zero where it is as it was.
     places: Table<u32>,
     /// The numbers of those that were changed, and what is in them now.
@@ -55,6 +68,13 @@ impl SharedTable {
         Self { own, shared: None }
     }
 
+    /// One that is zero and takes memory for those of its lines that are written, until these are many.
+    pub fn in_lines(blank: Table<u32>) -> Self {
+        let mut lines = Overlay::over(&Arc::new(Layer::Table(blank)));
+        lines.is_blank = true;
+        Self::of(Shared::Overlay(Box::new(lines)))
+    }
+
     fn of(shared: Shared) -> Self {
         Self { own: Table::new(0), shared: Some(shared) }
     }
@@ -67,7 +87,11 @@ impl SharedTable {
 
     /// About what it takes in memory, if it is all of it one's own.
     pub fn memory(&self) -> Bytes {
-        self.base().memory()
+        match &self.shared {
+            Some(Shared::Lent(lent)) => lent.memory(),
+            Some(Shared::Overlay(overlay)) => overlay.memory(),
+            None => self.own.memory(),
+        }
     }
 
     /// The table itself, or that in place of some lines of which others stand.
@@ -75,23 +99,29 @@ impl SharedTable {
     fn base(&self) -> &Table<u32> {
         match &self.shared {
             None => &self.own,
-            Some(Shared::Lent(lent)) => lent,
-            Some(Shared::Overlay(overlay)) => &overlay.base,
+            Some(Shared::Lent(lent)) => lent.base(),
+            Some(Shared::Overlay(overlay)) => overlay.base.base(),
         }
     }
 
     /// From now on, clones have it in common.
     pub fn lend(&mut self) {
-        if !matches!(self.shared, Some(Shared::Lent(_))) {
-            let own = std::mem::replace(self.own(), Table::new(0));
-            self.shared = Some(Shared::Lent(Arc::new(own)));
-        }
+        let lent = match self.shared.take() {
+            Some(Shared::Lent(lent)) => lent,
+            Some(Shared::Overlay(overlay)) => Arc::new(overlay.lent()),
+            None => Arc::new(Layer::Table(std::mem::replace(&mut self.own, Table::new(0)))),
+        };
+        self.shared = Some(Shared::Lent(lent));
     }
 
     /// All of it in one piece; none where it stands in lines in place of another's.
     #[inline(always)]
     pub fn flat(&self) -> Option<&[u32]> {
-        if let Some(Shared::Overlay(_)) = self.shared { None } else { Some(self.base()) }
+        match &self.shared {
+            None => Some(&self.own),
+            Some(Shared::Lent(lent)) => lent.flat(),
+            Some(Shared::Overlay(_)) => None,
+        }
     }
 
     /// The table itself, if it is one's own already.
@@ -140,7 +170,8 @@ impl SharedTable {
     pub fn copy_into(&self, copy: &mut Table<u32>) {
         match &self.shared {
             Some(Shared::Overlay(overlay)) => overlay.copy_into(copy),
-            _ => copy.clone_from(self.base()),
+            Some(Shared::Lent(lent)) => lent.copy_into(copy),
+            None => copy.clone_from(&self.own),
         }
     }
 
@@ -167,7 +198,7 @@ impl SharedTable {
     fn get_shared(&self, index: usize) -> u32 {
         match &self.shared {
             None => self.own[index],
-            Some(Shared::Lent(lent)) => lent[index],
+            Some(Shared::Lent(lent)) => lent.get(index),
             Some(Shared::Overlay(overlay)) => overlay.get(index),
         }
     }
@@ -185,6 +216,7 @@ impl SharedTable {
             self.take_back();
             match &self.shared {
                 Some(Shared::Lent(lent)) => self.shared = Some(Shared::Overlay(Box::new(Overlay::over(lent)))),
+                Some(Shared::Overlay(overlay)) if !overlay.is_full() => {}
                 _ => _ = self.own(),
             }
         }
@@ -211,16 +243,63 @@ impl SharedTable {
         if let Some(Shared::Lent(lent)) = &mut self.shared
             && let Some(own) = Arc::get_mut(lent)
         {
-            *self = Self::new(std::mem::replace(own, Table::new(0)));
+            *self = match std::mem::replace(own, Layer::Table(Table::new(0))) {
+                Layer::Table(own) => Self::new(own),
+                Layer::Lines(lines) => Self::of(Shared::Overlay(Box::new(lines))),
+            };
+        }
+    }
+}
+
+impl Layer {
+    fn base(&self) -> &Table<u32> {
+        match self {
+            Self::Table(table) => table,
+            Self::Lines(lines) => lines.base.base(),
+        }
+    }
+
+    fn flat(&self) -> Option<&[u32]> {
+        if let Self::Table(table) = self { Some(table) } else { None }
+    }
+
+    fn memory(&self) -> Bytes {
+        match self {
+            Self::Table(table) => table.memory(),
+            Self::Lines(lines) => lines.memory(),
+        }
+    }
+
+    #[inline]
+    fn get(&self, index: usize) -> u32 {
+        match self {
+            Self::Table(table) => table[index],
+            Self::Lines(lines) => lines.get(index),
+        }
+    }
+
+    #[inline]
+    fn call(&self, index: usize) {
+        match self {
+            Self::Table(table) => table.call(index),
+            Self::Lines(lines) => lines.places.call(index / LINE),
+        }
+    }
+
+    fn copy_into(&self, copy: &mut Table<u32>) {
+        match self {
+            Self::Table(table) => copy.clone_from(table),
+            Self::Lines(lines) => lines.copy_into(copy),
         }
     }
 }
 
 impl Overlay {
-    fn over(base: &Arc<Table<u32>>) -> Self {
-        let lines = base.len().div_ceil(LINE);
+    fn over(base: &Arc<Layer>) -> Self {
+        let lines = base.base().len().div_ceil(LINE);
         Self {
             base: Arc::clone(base),
+            is_blank: false,
             places: Table::new(lines),
             changed: Vec::new(),
             lines: Table::new((lines / CHANGED_MAX + 1) * LINE),
@@ -228,14 +307,15 @@ impl Overlay {
     }
 
     /// Begins anew over `base`.
-    fn begin(&mut self, base: &Arc<Table<u32>>) {
-        if self.base.len() != base.len() {
+    fn begin(&mut self, base: &Arc<Layer>) {
+        if self.base.base().len() != base.base().len() {
             *self = Self::over(base);
             return;
         }
         if !Arc::ptr_eq(&self.base, base) {
             self.base = Arc::clone(base);
         }
+        self.is_blank = false;
         for line in self.changed.drain(..) {
             self.places[line as usize] = 0;
         }
@@ -247,15 +327,43 @@ impl Overlay {
         self.changed.len() * LINE == self.lines.len()
     }
 
+    /// What is to be lent: lines where that is all there is, or else a table.
+    fn lent(self) -> Layer {
+        match &*self.base {
+            _ if self.is_blank => Layer::Lines(self),
+            Layer::Lines(lines) if lines.changed.len() + self.changed.len() < lines.places.len() / CHANGED_MAX => {
+                let mut merged = lines.clone();
+                for (&line, numbers) in self.changed.iter().zip(self.lines.chunks(LINE)) {
+                    let range = self.range(line as usize);
+                    merged.line(line as usize)[..range.len()].copy_from_slice(&numbers[..range.len()]);
+                }
+                Layer::Lines(merged)
+            }
+            _ => {
+                let mut whole = Table::new(0);
+                self.copy_into(&mut whole);
+                Layer::Table(whole)
+            }
+        }
+    }
+
+    /// About what its lines take in memory.
+    fn memory(&self) -> Bytes {
+        Bytes::new(4 * (self.places.len() + self.changed.len() * (LINE + 1)) as u64)
+    }
+
     fn call(&self, index: usize) {
         self.places.call(index / LINE);
-        self.base.call(index);
+        if !self.is_blank {
+            self.base.call(index);
+        }
     }
 
     #[inline]
     fn get(&self, index: usize) -> u32 {
         match self.places[index / LINE] {
-            0 => self.base[index],
+            0 if self.is_blank => 0,
+            0 => self.base.get(index),
             place => self.lines[(place as usize - 1) * LINE + index % LINE],
         }
     }
@@ -276,13 +384,23 @@ impl Overlay {
         let place = self.changed.len();
         self.changed.push(line as u32);
         self.places[line] = place as u32 + 1;
-        let old = &self.base[self.range(line)];
-        self.lines[place * LINE..][..old.len()].copy_from_slice(old);
+        let (range, numbers) = (self.range(line), &mut self.lines[place * LINE..]);
+        match &*self.base {
+            _ if self.is_blank => numbers[..LINE].fill(0),
+            Layer::Table(table) => numbers[..range.len()].copy_from_slice(&table[range]),
+            Layer::Lines(lines) => match lines.places[line] {
+                0 => numbers[..LINE].fill(0),
+                place => numbers[..LINE].copy_from_slice(&lines.lines[(place as usize - 1) * LINE..][..LINE]),
+            },
+        }
         place
     }
 
     fn copy_into(&self, copy: &mut Table<u32>) {
-        copy.clone_from(&self.base);
+        match self.is_blank {
+            true => *copy = self.base.base().like(),
+            false => self.base.copy_into(copy),
+        }
         for (&line, numbers) in self.changed.iter().zip(self.lines.chunks(LINE)) {
             let line = self.range(line as usize);
             copy[line.clone()].copy_from_slice(&numbers[..line.len()]);
@@ -291,7 +409,7 @@ impl Overlay {
 
     /// The numbers of a line.
     fn range(&self, line: usize) -> Range<usize> {
-        line * LINE..self.base.len().min((line + 1) * LINE)
+        line * LINE..self.base.base().len().min((line + 1) * LINE)
     }
 }
 
@@ -358,13 +476,13 @@ impl PartialEq for SharedTable {
 
 impl Serialize for SharedTable {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.shared {
-            Some(Shared::Overlay(_)) => {
+        match self.flat() {
+            Some(flat) => sparse::serialize(flat, serializer),
+            None => {
                 let mut whole = Table::new(0);
                 self.copy_into(&mut whole);
                 whole.serialize(serializer)
             }
-            _ => self.base().serialize(serializer),
         }
     }
 }
@@ -376,104 +494,5 @@ impl<'de> Deserialize<'de> for SharedTable {
 }
 
 #[cfg(test)]
-mod tests {
-    use testkit::Random;
-
-    use super::*;
-
-    /// Numbers in order.
-    fn ascending(length: usize) -> SharedTable {
-        let mut table = Table::new(length);
-        table.iter_mut().zip(1..).for_each(|(number, ascending)| *number = ascending);
-        SharedTable::new(table)
-    }
-
-    fn numbers(table: &SharedTable) -> Vec<u32> {
-        (0..table.len()).map(|index| table.get(index)).collect()
-    }
-
-    /// Lines for which a table has memory of its own.
-    fn lines(table: &SharedTable) -> usize {
-        match &table.shared {
-            None => table.own.len().div_ceil(LINE),
-            Some(Shared::Lent(_)) => 0,
-            Some(Shared::Overlay(overlay)) => overlay.changed.len(),
-        }
-    }
-
-    #[test]
-    fn a_clone_takes_memory_for_the_lines_that_it_changes_and_for_no_others() {
-        let mut original = ascending(100 * LINE + 3);
-        let all = numbers(&original);
-        original.lend();
-        let mut clone = original.clone();
-        assert_eq!((lines(&clone), numbers(&clone)), (0, all.clone()), "what is only read is the original's");
-        for (index, changed) in [(5 * LINE, 1), (5 * LINE + 7, 1), (100 * LINE + 2, 2), (0, 3)] {
-            clone.set(index, 7);
-            assert_eq!((lines(&clone), clone.get(index)), (changed, 7));
-        }
-        assert_eq!(numbers(&original), all, "the original does not see it");
-        original.set(1, 9);
-        assert_eq!(
-            (lines(&original), clone.get(1), original.get(1)),
-            (1, 2, 9),
-            "nor the clone what the original changes"
-        );
-    }
-
-    #[test]
-    fn what_nobody_else_has_any_more_is_changed_where_it_is() {
-        let mut original = ascending(50 * LINE);
-        let memory = original.flat().unwrap().as_ptr();
-        original.lend();
-        drop(original.clone());
-        original.set(3, 8);
-        assert_eq!((original.flat().unwrap().as_ptr(), original.get(3), original.get(4)), (memory, 8, 5));
-    }
-
-    /// Whatever is changed, lent, cloned and let go: as plain vectors that are copied as a whole.
-    #[test]
-    fn tables_hold_what_copies_would() {
-        for seed in 0..20 {
-            let mut random = Random::new(seed);
-            let length = 1 + random.place(40 * LINE);
-            let mut tables: Vec<SharedTable> = (0..3).map(|_| ascending(length)).collect();
-            let mut plain: Vec<Vec<u32>> = tables.iter().map(numbers).collect();
-            for step in 0..2_000 {
-                let (one, other) = (random.place(3), random.place(3));
-                match random.below(40) {
-                    0 => tables[one].lend(),
-                    1 => assert_eq!(tables[one].own().len(), length),
-                    2 | 3 => {
-                        let source = tables[other].clone();
-                        if random.below(2) == 0 {
-                            tables[one].let_go(Some(&source));
-                        }
-                        tables[one].clone_from(&source);
-                        plain[one] = plain[other].clone();
-                    }
-                    4 => {
-                        tables[one].clear();
-                        plain[one].fill(0);
-                    }
-                    5..20 => {
-                        let (first, number) = (random.place(length), random.below(1_000) as u32);
-                        let count = random.place(2 * LINE).min(length - first);
-                        tables[one].set_row(first, count, |index| number + index);
-                        plain[one][first..first + count]
-                            .iter_mut()
-                            .zip(number..)
-                            .for_each(|(place, number)| *place = number);
-                    }
-                    _ => {
-                        let (index, number) = (random.place(length), random.below(1_000) as u32);
-                        tables[one].set(index, number);
-                        plain[one][index] = number;
-                    }
-                }
-                let are_equal = tables.iter().zip(&plain).all(|(table, plain)| numbers(table) == *plain);
-                assert!(are_equal, "seed = {seed}, step {step}");
-            }
-        }
-    }
-}
+#[path = "shared_table_tests.rs"]
+mod tests;

@@ -70,11 +70,6 @@ pub fn copy<T: Number>(to: &mut [T], from: &[T]) {
     }
 }
 
-/// Makes all of a table zero. Memory that is zero is not touched.
-pub fn zero<T: Number>(table: &mut [T]) {
-    table.chunks_mut(PIECE).filter(|piece| T::is_used(piece)).for_each(|piece| piece.fill(T::default()));
-}
-
 /// Writes how many numbers there are, and where in it what is each piece that is not zero throughout.
 pub fn serialize<T: Number, S: Serializer>(table: &[T], serializer: S) -> Result<S::Ok, S::Error> {
     let used: Vec<(u64, &[T])> = (0..).zip(table.chunks(PIECE)).filter(|(_, piece)| T::is_used(piece)).collect();

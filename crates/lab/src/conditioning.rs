@@ -77,17 +77,6 @@ impl Conditioning {
         matches!(self, Self::Random { written, .. } if *written >= between_states(capacity, spare))
     }
 
-    /// Whether that begins with writes whose time is not simulated, for which nothing is asked of where the drive's pages are.
-    pub fn redraws_untimed(&self, drive: &Device) -> bool {
-        let Self::Random { workload, .. } = self else { return false };
-        let direct = Workload { stop: Stop::after_bytes(workload.block), ramp: Nanos::ZERO, ..(**workload).clone() };
-        matches!(
-            Construction::of(&direct, drive.shape().capacity),
-            Some(Construction { direct, rest: None })
-                if direct.pattern == Pattern::RandWrite && drive.can_write_at_random(direct.block)
-        )
-    }
-
     /// Brings `drive`, which is in the state that is known, into state number `number`, if there are others; whether it did.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::candidates::NOT_CLOSED;
 use super::geometry::{Geometry, Unit};
 use super::mapping::{Mapping, PageSource};
-use super::operation::{FlashOp, Moved};
+use super::operation::{FlashOp, Moved, UNNAMED};
 use super::pacing::PacingSpec;
 use super::placing::{InSlots, Placing};
 use crate::divisor::Divisor;
@@ -469,7 +469,10 @@ fn copy_word<T: Numbers + ?Sized>(
         let from = (word << 6) | rest.trailing_zeros() as usize;
         rest &= rest - 1;
         let page = owners.get(from);
-        slots.set(page as usize, !slot);
+        // A page that nobody has named need not be found there.
+        if page != UNNAMED.0 {
+            slots.set(page as usize, !slot);
+        }
         owners.set(slot as usize, page);
         slot += 1;
         sensing.read(from);

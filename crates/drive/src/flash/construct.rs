@@ -10,7 +10,7 @@ use super::collection::mark;
 use super::digest;
 use super::extents::Extents;
 use super::geometry::Unit;
-use super::mapping::{Mapping, PageSource, TRIMMED, UnitState};
+use super::mapping::{Mapping, PageSource, UnitState};
 use super::operation::Lpn;
 use super::power_cut::BufferedPage;
 use super::{FlashDrive, PagePart};
@@ -164,7 +164,7 @@ impl<'d> Writer<'d> {
         } else if drive.mapping.is_read_only() {
             drive.counters.host_rejected += SECTOR.times(u64::from(drive.page_sectors));
         } else {
-            let is_kept = drive.mapping.place_of(piece.page).is_some();
+            let is_kept = drive.mapping.holds(piece.page);
             self.pending.push(BufferedPage { page: piece.page, sectors: SectorMask::MAX, is_kept });
             self.put(piece.page, entropy);
         }
@@ -235,17 +235,12 @@ impl<'d> Writer<'d> {
 }
 
 impl Mapping {
-    /// The slot of a page of which the table says nothing but this.
-    #[inline(never)]
-    pub(super) fn extent_slot(&self, page: Lpn, inverted: u32) -> Option<u32> {
-        if inverted == TRIMMED { None } else { self.extents.slot_of(page) }
-    }
-
     /// Forgets where everything is.
     pub(super) fn forget_places(&mut self) {
         self.changes.lose();
         self.slots.clear();
         self.extents = Extents::default();
+        self.drawn = None;
         self.tabled = 0..0;
     }
 
@@ -340,6 +335,9 @@ impl Mapping {
     /// Writes into the table which pages a block holds that lies in order, before it is emptied.
     pub(super) fn write_out(&mut self, unit: Unit, block: u32) {
         self.changes.note(block, self.counts.len() as u32);
+        if let Some(drawn) = &mut self.drawn {
+            drawn.name(block, &self.valid, &mut self.owners);
+        }
         let owners = &mut self.owners;
         self.extents.take(block, unit, self.page_bits, |slot, page| owners.set(slot as usize, page.0));
     }

@@ -46,10 +46,17 @@ pub(super) fn map_memory(pages: u64, slots: u64) -> Bytes {
     Bytes::new(4 * (pages + slots) + slots / 8)
 }
 
+/// What they take at most in lines after random writes, most of which are in no table: the place of each line, and as many lines as
+/// there may be; for each slot two bits more.
+pub(super) fn drawn_memory(pages: u64, slots: u64) -> Bytes {
+    Bytes::new((pages + slots) / 4 + (pages + slots) + 3 * slots / 8)
+}
+
 impl Mapping {
     /// About what its tables take in memory.
     pub fn memory(&self) -> Bytes {
-        self.slots.memory() + self.owners.memory() + self.valid.memory()
+        let drawn = self.drawn.as_ref().map_or(Bytes::ZERO, |drawn| drawn.memory());
+        self.slots.memory() + self.owners.memory() + self.valid.memory() + drawn
     }
 
     /// Whether both are made alike, so that equal histories make equal states.
@@ -115,6 +122,7 @@ impl Mapping {
             slots: _,
             owners: _,
             extents,
+            drawn,
             tabled: _,
             valid: _,
             packing,
@@ -132,6 +140,7 @@ impl Mapping {
         } = other;
         if !is_alike {
             self.extents.clone_from(extents);
+            self.drawn.clone_from(drawn);
             self.packing.clone_from(packing);
             self.counts.clone_from(counts);
             self.single.clone_from(single);
@@ -187,6 +196,7 @@ impl Mapping {
             slots,
             owners,
             extents: self.extents.clone(),
+            drawn: self.drawn.clone(),
             tabled: self.tabled.clone(),
             valid,
             packing: self.packing.clone(),
@@ -245,6 +255,20 @@ impl Lend for Mapping {
 }
 
 impl Mapping {
+    /// Has its tables in lines, as those of large drives are.
+    #[cfg(test)]
+    pub(super) fn put_in_lines(&mut self) {
+        use crate::shared_table::Numbers;
+
+        for table in [&mut self.slots, &mut self.owners] {
+            let mut lines = SharedTable::in_lines(table.like());
+            (0..table.len())
+                .filter(|index| table.get(*index) != 0)
+                .for_each(|index| lines.set(index, table.get(index)));
+            *table = lines;
+        }
+    }
+
     /// From now on, clones have the large tables in common with it, but for what they change.
     pub(super) fn lend_tables(&mut self) {
         self.slots.lend();

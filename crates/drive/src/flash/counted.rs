@@ -3,14 +3,11 @@
 use block::Seed;
 use prefetch_index::prefetch_index;
 
-use super::candidates::NOT_CLOSED;
 use super::mapping::Mapping;
-use super::operation::Lpn;
+use super::operation::{Lpn, UNNAMED};
 use super::placing::Placing;
 use crate::draw::Draws;
 
-/// In the place of a page: one of the host's.
-pub(super) const UNNAMED: Lpn = Lpn(u32::MAX);
 /// So many pages are drawn together, and memory is asked for their blocks.
 const TOGETHER: usize = 32;
 /// Where a page of the map is that is nowhere.
@@ -19,12 +16,12 @@ const NOWHERE: u32 = u32::MAX;
 /// What the map's counts of valid pages do not say: how many of them are pages that were not written, and which are the map's
 /// own.
 pub(super) struct Counted {
-    /// Of each block, pages of the host's that were not written since the beginning.
+    /// Of each block, pages of the host's that were not written at random, now or before.
     pub kept: Vec<u16>,
-    /// The same of each unit at the beginning: all that it had.
-    pub had: Vec<u32>,
-    /// Whether anything was written or moved to each block since.
+    /// Whether anything was written to each block since, or moved to it or from it.
     pub is_written: Vec<bool>,
+    /// Pages that were written in order after others had been at random.
+    pub in_order: u32,
     /// Of each block, its pages of the map; nothing where there are none.
     of_map: Vec<Vec<u32>>,
     /// The block of each page of the map, and the place that it has among that block's.
@@ -41,24 +38,31 @@ impl Counted {
         let pages = mapping.slots.len() as u32;
         let blocks = mapping.counts.len();
         let mut counted = Self {
-            kept: mapping.counts.iter().map(|count| count & !NOT_CLOSED).collect(),
-            had: Vec::new(),
-            is_written: vec![false; blocks],
+            kept: Vec::with_capacity(blocks),
+            is_written: (0..blocks as u32).map(|block| !mapping.is_untouched(block)).collect(),
+            in_order: 0,
             of_map: vec![Vec::new(); if first_of_map < pages { blocks } else { 0 }],
             places_of_map: vec![(NOWHERE, 0); (pages - first_of_map) as usize],
             first_of_map,
             page_bits: mapping.page_bits,
             draws: Draws::new(seed),
         };
+        for block in 0..blocks as u32 {
+            let (kept, in_order) = match &mapping.drawn {
+                Some(drawn) if counted.is_written[block as usize] => mapping.kept_of(drawn, block),
+                _ => (mapping.count(block), 0),
+            };
+            counted.kept.push(kept as u16);
+            counted.in_order += in_order;
+        }
         for page in (first_of_map..pages).map(Lpn) {
             if let Some(slot) = mapping.slot_of(page) {
                 let block = slot >> mapping.page_bits;
-                counted.kept[block as usize] -= 1;
+                // What is not known of a block, but that it is as it was, are all of its pages.
+                counted.kept[block as usize] -= u16::from(!counted.is_written[block as usize]);
                 counted.note_of_map(page, block);
             }
         }
-        let of_unit = |blocks: &[u16]| blocks.iter().map(|count| u32::from(*count)).sum();
-        counted.had = counted.kept.chunks(mapping.geometry.blocks_per_plane as usize).map(of_unit).collect();
         counted
     }
 
@@ -156,6 +160,7 @@ impl Placing for Counted {
     fn moved(&mut self, from: u32, to: u32, left: u32, count: u32) {
         let to = to >> self.page_bits;
         self.is_written[to as usize] = true;
+        self.is_written[from as usize] = true;
         let (moved, moved_of_map) = self.draw_moved(from, left, count);
         self.kept[from as usize] -= moved as u16;
         self.kept[to as usize] += moved as u16;
@@ -173,6 +178,7 @@ mod tests {
 
     use super::*;
     use crate::flash::FlashDrive;
+    use crate::flash::candidates::NOT_CLOSED;
     use crate::flash::mapping::UnitState;
     use crate::preset::{Preset, Spec};
 
@@ -180,8 +186,8 @@ mod tests {
     fn counted(kept: u32, of_map: u32) -> Counted {
         Counted {
             kept: vec![kept as u16, 0],
-            had: vec![kept],
             is_written: vec![false; 2],
+            in_order: 0,
             of_map: vec![(1_000..1_000 + of_map).collect(), Vec::new()],
             places_of_map: (0..of_map).map(|place| (0, place)).collect(),
             first_of_map: 1_000,

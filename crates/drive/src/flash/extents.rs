@@ -33,6 +33,8 @@ pub struct Extents {
     hints: Vec<u32>,
     /// Where parts of extents are that are not where the rest of their unit's part is.
     parts: Vec<Part>,
+    /// The first of these for each start that has such, in the order of the starts; nothing where there are none.
+    first_parts: Vec<u32>,
     /// What was moved to blocks, by slot.
     moved: Vec<Part>,
 }
@@ -124,8 +126,9 @@ impl Extents {
 
     #[cold]
     fn slot_in_part(&self, of: u32, at: u32) -> u32 {
-        let behind = self.parts.partition_point(|part| (part.of, part.from) <= (of, at));
-        let part = self.parts[behind - 1];
+        let first = self.first_parts[of as usize] as usize;
+        let behind = self.parts[first..].iter().take_while(|part| part.of == of && part.from <= at).count();
+        let part = self.parts[first + behind - 1];
         part.slot + at - part.from
     }
 
@@ -133,7 +136,7 @@ impl Extents {
     pub fn move_block(&mut self, block: u32, unit: Unit, runs: &[Run], page_bits: u32) {
         let was_moved = self.first_extents[block as usize] == MOVED;
         if was_moved {
-            self.sort();
+            self.sort_moved();
         }
         let parts = self.parts_of(block, unit, page_bits);
         if was_moved {
@@ -164,7 +167,15 @@ impl Extents {
 
     /// Brings what was noted of moved blocks in order.
     pub fn sort(&mut self) {
+        self.sort_moved();
         self.parts.sort_unstable_by_key(|part| (part.of, part.from));
+        self.first_parts = vec![0; if self.parts.is_empty() { 0 } else { self.starts.len() }];
+        for (number, part) in self.parts.iter().enumerate().rev() {
+            self.first_parts[part.of as usize] = number as u32;
+        }
+    }
+
+    fn sort_moved(&mut self) {
         self.moved.sort_unstable_by_key(|part| part.slot);
     }
 
@@ -195,6 +206,8 @@ impl Extents {
             let (number, _, along) = self.usual_place(page);
             let turn = if self.together.get() == 1 { along } else { self.together.divide_word(along) };
             prefetch_index(&self.starts, (number * self.units + turn) as usize);
+        } else {
+            prefetch_index(&self.hints, (page.0 >> HINT_BITS) as usize);
         }
     }
 

@@ -5,16 +5,16 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 
 use super::candidates::{Candidates, NOT_CLOSED};
 use super::collection::{CollectionSpec, Victim};
 use super::copies::Changes;
 use super::digest;
+use super::drawn::Drawn;
 use super::extents::Extents;
 use super::geometry::{Geometry, Unit};
-use super::operation::{Cells, FlashOp, Lpn, PageLocation};
+use super::operation::{Cells, FlashOp, Lpn, PageLocation, TRIMMED};
 use super::packing::Packing;
 use super::placing::{InSlots, Placing};
 use super::retirement::{self, WORN_START_MIN};
@@ -35,12 +35,6 @@ pub struct SlcSpec {
     /// Such blocks of a unit from which on they are folded while the host writes; none if only when free blocks run short.
     pub fold_from: Option<u32>,
 }
-
-/// In the map, where places stand inverted: nothing was written there, unless it [lies in order](Extents). Memory fresh
-/// from the system is zero, so that a large drive takes only what is used of it.
-pub(super) const UNMAPPED: u32 = 0;
-/// Likewise: what was written there was trimmed.
-pub(super) const TRIMMED: u32 = 1;
 
 /// So many slots behind the last of a block, which stand for no page, are memory worth saving.
 const GAP: usize = 4096;
@@ -67,6 +61,8 @@ pub struct Mapping {
     pub(super) owners: SharedTable,
     /// Pages of which neither of these says anything.
     pub(super) extents: Extents,
+    /// The same after random writes.
+    pub(super) drawn: Option<Box<Drawn>>,
     /// The others lie between these, so that nobody need look for the rest of them.
     pub(super) tabled: Range<u32>,
     /// A bit a slot: whether it is what the map points to.
@@ -169,6 +165,7 @@ impl Mapping {
                 false => Table::new(slots),
             }),
             extents: Extents::default(),
+            drawn: None,
             tabled: 0..0,
             valid: Table::new(slots / 64),
             packing: floor.map(|floor| Packing::new(&geometry, floor, pages)),
@@ -227,22 +224,6 @@ impl Mapping {
         self.collecting = 0;
         // Blocks that are worn tell a drive that was purged from a fresh one.
         self.digest = if self.wear.is_some() { self.digest.rotate_left(17) ^ 1 } else { 0 };
-    }
-
-    /// Where `page` is kept; none if it was never written or trimmed.
-    #[inline(always)]
-    pub fn place_of(&self, page: Lpn) -> Option<PageLocation> {
-        let (block, sense) = self.sense_of(self.slot_of(page)?);
-        Some(PageLocation { unit: self.unit_of_block(block), cells: self.cells_of(block), block, sense })
-    }
-
-    /// The block of a slot, and which of that block's array reads brings it.
-    #[inline(always)]
-    pub(super) fn sense_of(&self, slot: u32) -> (u32, u32) {
-        let (block, page) = (slot >> self.page_bits, slot & ((1 << self.page_bits) - 1));
-        let page = self.packing.as_ref().map_or(page, |packing| packing.place(block, page));
-        let is_one = self.geometry.sense_pages == 1;
-        (block, if is_one { page } else { self.sense_pages.divide_word(page) })
     }
 
     /// Writes `page`, appending to `plan` all that flash must do for it, in order. Whether that programs it:
@@ -319,57 +300,6 @@ impl Mapping {
             self.slots.set(page.0 as usize, TRIMMED);
             self.changes.lose();
             self.digest = (self.digest ^ u64::from(!page.0)).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(31);
-        }
-    }
-
-    /// Has at hand soon what the next access to `page` will need first: see `Drive::expect`.
-    #[inline(always)]
-    pub fn call(&self, page: Lpn) {
-        if self.is_tabled(page) { self.slots.call(page.0 as usize) } else { self.extents.call(page) }
-    }
-
-    /// Has at hand soon what overwriting `page` will need, once [`call`](Self::call) has had its answer.
-    #[inline(always)]
-    pub fn call_slot(&self, page: Lpn) {
-        if self.is_tabled(page) {
-            self.call_tabled(page);
-        }
-    }
-
-    #[inline]
-    fn call_tabled(&self, page: Lpn) {
-        let inverted = self.slots.get(page.0 as usize);
-        if inverted > TRIMMED {
-            let slot = !inverted;
-            self.valid.call((slot >> 6) as usize);
-            prefetch_index(&self.counts, (slot >> self.page_bits) as usize);
-        } else {
-            self.extents.call(page);
-        }
-    }
-
-    /// The slot that `page` is in; none if it was never written or trimmed.
-    #[inline(always)]
-    pub(super) fn slot_of(&self, page: Lpn) -> Option<u32> {
-        if !self.is_tabled(page) {
-            return self.extents.slot_of(page);
-        }
-        let inverted = self.slots.get(page.0 as usize);
-        if inverted > TRIMMED { Some(!inverted) } else { self.extent_slot(page, inverted) }
-    }
-
-    /// Whether the tables may say something of `page`.
-    #[inline]
-    fn is_tabled(&self, page: Lpn) -> bool {
-        self.tabled.contains(&page.0)
-    }
-
-    /// Notes that the tables say something of `page` from now on.
-    #[inline]
-    pub(super) fn note_tabled(&mut self, page: Lpn) {
-        if !self.is_tabled(page) {
-            let Range { start, end } = self.tabled;
-            self.tabled = if start == end { page.0..page.0 + 1 } else { start.min(page.0)..end.max(page.0 + 1) };
         }
     }
 
@@ -498,6 +428,9 @@ impl Mapping {
         let block = if self.wear.is_none() { state.free.pop_front() } else { self.take_least_worn(unit) };
         let block = block.expect("collection starts while there are free blocks and keeps pace");
         self.changes.note(block, self.counts.len() as u32);
+        if let Some(drawn) = &mut self.drawn {
+            drawn.note_named(block);
+        }
         let state = &mut self.units[unit.0 as usize];
         if self.slc.is_some() {
             state.single += u32::from(single);

@@ -1,219 +1,190 @@
-//! Which pages are where, once it is known how many of a block's are valid.
+//! Which slots hold what, once it is known how many pages of a block are valid.
 //!
 //! In a block that nothing was written to, chance says which of its pages are still there. Pages that were moved and not
 //! written keep their order: those of a unit are dealt to its other blocks one after the other, as many as each has of them, and
-//! lie together there, as they did before. All others come to the slots that are left by chance, and which slots of such a block
-//! are valid is chance too.
+//! lie together there, as they did before. Which slots of such a block are valid is chance, too. All other pages are in the slots
+//! that are left, and [who of them is where](super::drawn) is said when it is asked.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use block::Seed;
-use prefetch_index::prefetch_index;
 
 use super::collection::mark;
-use super::counted::{Counted, UNNAMED};
+use super::copies::are_lent;
+use super::counted::Counted;
 use super::digest;
-use super::extents::Extents;
+use super::drawn::{BlockPlaces, Drawn, Hints, Origin, Places, select, valid_slots};
 use super::geometry::Unit;
-use super::mapping::{Mapping, UNMAPPED};
-use super::operation::Lpn;
-use super::shuffle::{Buckets, Shuffle};
+use super::mapping::Mapping;
+use super::operation::{Lpn, UNMAPPED, UNNAMED};
 use super::side_by_side::{processors, side_by_side};
 use crate::draw::Draws;
 use crate::shared_table::{Numbers, SharedTable};
-use crate::sparse;
 use crate::table::Table;
 
-/// For so many entries ahead memory is asked.
-const AHEAD: usize = 64;
-/// Entries of a table that are written together.
-const BATCH: usize = 1024;
-
-/// Who was in which slot before.
-struct Before<'m> {
-    /// None where that stands in the tables that are to be written.
-    lent: Option<&'m Mapping>,
-    extents: &'m Extents,
+/// Who was where before pages were written at random.
+pub(super) struct Before {
+    origin: Arc<Origin>,
+    /// A bit for each slot of the origin whose page was not written yet.
+    kept: Table<u64>,
+    /// The map's own pages, and their slots.
+    of_map: Vec<(u32, u32)>,
 }
 
-/// The part of the tables that is a unit's.
-struct UnitTables<'m> {
+/// The part of what is drawn that is a unit's.
+struct UnitPlaces<'m> {
     unit: Unit,
-    owners: &'m mut [u32],
+    kept: &'m mut [u64],
     valid: &'m mut [u64],
-    /// Pages that were not written.
-    kept: u32,
-    /// Slots for pages that were written that the units before it have.
-    before: u32,
+    blocks: &'m mut [BlockPlaces],
+    from: &'m mut [u16],
 }
 
 impl Mapping {
-    /// Gives every page a slot by what was `counted`. Who was where before follows from `extents` and stands in `lent`, or else
-    /// in its own tables.
-    pub(super) fn name_pages(&mut self, counted: &Counted, extents: &Extents, lent: Option<&Self>, seed: Seed) {
-        let mut owners = std::mem::replace(&mut self.owners, SharedTable::new(Table::new(0)));
-        let mut slots = std::mem::replace(&mut self.slots, SharedTable::new(Table::new(0)));
-        let mut valid = std::mem::replace(&mut self.valid, Table::new(0));
-        let before = Before { lent, extents };
-        let in_units = seed.split("units");
-        let processors = processors(slots.len());
-        // Pages that were written are listed where their slots will stand.
-        let written: Vec<u32> = self.kept(counted).zip(&counted.had).map(|(kept, had)| had - kept).collect();
-        let mut written = Shuffle::new(&written, slots.own(), seed.split("order"), processors);
-        let units = self.unit_tables(counted, owners.own(), &mut valid).into_iter().zip(written.parts());
-        side_by_side(processors, units.collect(), |(mut tables, mut written)| {
-            let mut draws = Draws::new(in_units.number(u64::from(tables.unit.0)));
-            let moved = self.sort_out(&mut tables, &mut written, &before, counted, &mut draws);
-            self.deal(&mut tables, &moved, counted, &mut draws);
+    /// Takes who is where out of the map, or out of that which was `lent` to it: its tables say nothing then. The pages from
+    /// `first_of_map` on are its own.
+    pub(super) fn leave(&mut self, lent: Option<&Self>, first_of_map: u32) -> Before {
+        let earlier = lent.unwrap_or(self);
+        let pages = first_of_map..self.slots.len() as u32;
+        let of_map: Vec<(u32, u32)> = pages.filter_map(|page| Some((page, earlier.slot_of(Lpn(page))?))).collect();
+        let mut kept = match &earlier.drawn {
+            Some(drawn) => earlier.may_be_kept(drawn),
+            None => earlier.valid.clone(),
+        };
+        if earlier.drawn.is_none() {
+            of_map.iter().for_each(|(_, slot)| kept[(slot >> 6) as usize] &= !(1 << (slot & 63)));
+        }
+        let origin = earlier.drawn.as_ref().map(|drawn| Arc::clone(&drawn.origin));
+        let in_lines = are_lent(self.slots.len(), false);
+        let [slots, owners] = [&mut self.slots, &mut self.owners].map(|table| {
+            let blank = table.like();
+            std::mem::replace(table, if in_lines { SharedTable::in_lines(blank) } else { SharedTable::new(blank) })
         });
-        let written = written.finish(processors);
-        let units = self.unit_tables(counted, owners.own(), &mut valid);
-        side_by_side(processors, units, |tables| name_written(tables, written));
-        (self.owners, self.slots, self.valid) = (owners, slots, valid);
-        self.find_places();
-        let of_map = (counted.first_of_map..self.slots.len() as u32).map(Lpn);
-        of_map.filter(|page| !counted.holds(*page)).for_each(|page| self.slots.set(page.0 as usize, UNMAPPED));
+        let extents = std::mem::take(&mut self.extents);
+        let origin = origin.unwrap_or_else(|| {
+            let [slots, owners] =
+                lent.map_or([slots, owners], |lent| [&lent.slots, &lent.owners].map(SharedTable::clone));
+            Arc::new(Origin { slots, owners, extents })
+        });
+        self.drawn = None;
+        Before { origin, kept, of_map }
+    }
+
+    /// Draws where everything is by what was `counted`, and who was where `before`.
+    pub(super) fn draw_places(&mut self, counted: &Counted, before: Before, seed: Seed) {
+        let Before { origin, mut kept, of_map } = before;
+        let geometry = self.geometry;
+        let (each, slots) =
+            (geometry.blocks_per_plane as usize, (geometry.blocks_per_plane as usize) << self.page_bits);
+        let mut valid = std::mem::replace(&mut self.valid, Table::new(0));
+        let mut blocks = vec![BlockPlaces::default(); geometry.units() as usize * (each + 1)];
+        let mut from = vec![0; geometry.blocks() as usize];
+        let parts = kept.chunks_mut(slots / 64).zip(valid.chunks_mut(slots / 64));
+        let parts = parts.zip(blocks.chunks_mut(each + 1).zip(from.chunks_mut(each)));
+        let units = (0..).map(Unit).zip(parts).map(|(unit, ((kept, valid), (blocks, from)))| UnitPlaces {
+            unit,
+            kept,
+            valid,
+            blocks,
+            from,
+        });
+        let in_units = seed.split("units");
+        side_by_side(processors(self.slots.len()), units.collect(), |mut unit| {
+            let mut draws = Draws::new(in_units.number(u64::from(unit.unit.0)));
+            self.draw_unit(&mut unit, counted, &mut draws);
+        });
+        for (page, slot) in of_map {
+            let block = slot >> self.page_bits;
+            if counted.of_map(block).contains(&page) && self.is_as_it_was(block, counted) {
+                valid[(slot >> 6) as usize] |= 1 << (slot & 63);
+                self.put_of_map(page, slot);
+            }
+        }
+        let words = 1 << self.page_bits >> 6;
+        for block in 0..geometry.blocks() {
+            if self.is_as_it_was(block, counted) {
+                continue;
+            }
+            let (kept, marks) = (u32::from(counted.kept[block as usize]), (block as usize) * words..);
+            for (page, place) in counted.of_map(block).iter().zip(kept..) {
+                let slot = block << self.page_bits | select(&valid[marks.clone()][..words], place);
+                self.put_of_map(*page, slot);
+            }
+        }
+        self.valid.clone_from(&valid);
+        let places = Places {
+            seed: seed.split("pages"),
+            page_bits: self.page_bits,
+            pages: geometry.pages_per_block,
+            unit_blocks: geometry.blocks_per_plane,
+            first_of_map: counted.first_of_map,
+            kept,
+            valid,
+            hints: Hints::new(&blocks, geometry.blocks_per_plane),
+            blocks,
+        };
+        self.drawn = Some(Box::new(Drawn::new(origin, places, from)));
+        for unit in 0..self.units.len() {
+            let state = &self.units[unit];
+            let victim = state.victim.map(|victim| victim.block);
+            for block in [state.host.block, state.collection.block].into_iter().chain(victim) {
+                self.name_block(block);
+            }
+        }
         self.tabled = 0..self.slots.len() as u32;
         self.changes.lose();
         self.digest = digest::written(self.digest ^ seed.get(), 0, UNNAMED);
     }
 
-    /// How many pages of each unit were not written.
-    fn kept(&self, counted: &Counted) -> impl Iterator<Item = u32> {
-        let units = counted.kept.chunks(self.geometry.blocks_per_plane as usize);
-        units.map(|blocks| blocks.iter().map(|kept| u32::from(*kept)).sum())
+    /// Puts a page of the map's into a slot.
+    fn put_of_map(&mut self, page: u32, slot: u32) {
+        self.slots.set(page as usize, !slot);
+        self.owners.set(slot as usize, page);
     }
 
-    /// The tables by unit.
-    fn unit_tables<'m>(&self, counted: &Counted, owners: &'m mut [u32], valid: &'m mut [u64]) -> Vec<UnitTables<'m>> {
-        let slots = (self.geometry.blocks_per_plane as usize) << self.page_bits;
-        let mut before = 0;
-        let parts = owners.chunks_mut(slots).zip(valid.chunks_mut(slots / 64));
-        let units = self.kept(counted).zip(self.units.iter());
-        let tables = (0..).map(Unit).zip(parts).zip(units).map(|((unit, (owners, valid)), (kept, state))| {
-            let tables = UnitTables { unit, owners, valid, kept, before };
-            let of_map: usize = self.blocks_of(unit).map(|block| counted.of_map(block).len()).sum();
-            before += state.valid - kept - of_map as u32;
-            tables
-        });
-        tables.collect()
-    }
-
-    /// Looks through the pages of a unit: by chance, they stay where they are, were moved, or come among those that were
-    /// `written`. Gives those that were moved, in their order.
-    fn sort_out(
-        &self,
-        tables: &mut UnitTables,
-        written: &mut Buckets,
-        before: &Before,
-        counted: &Counted,
-        draws: &mut Draws,
-    ) -> Vec<u32> {
-        let as_they_were = self.blocks_of(tables.unit).filter(|block| self.is_as_it_was(tables.unit, *block, counted));
-        let staying: u32 = as_they_were.map(|block| u32::from(counted.kept[block as usize])).sum();
-        let mut gone = counted.had[tables.unit.0 as usize] - staying;
-        let mut moved_left = tables.kept - staying;
-        let (mut moved, mut leaving) = (Vec::with_capacity(moved_left as usize), Vec::new());
-        let (pages, words) = (self.geometry.pages_per_block as usize, 1 << self.page_bits >> 6);
-        let (mut owners, mut valid) = (vec![0; pages], vec![0; words]);
-        for (number, block) in self.blocks_of(tables.unit).enumerate() {
-            let (first, mine) = ((block as usize) << self.page_bits, number << self.page_bits);
-            match before.lent {
-                Some(lent) => valid.copy_from_slice(&lent.valid[first / 64..][..words]),
-                None => valid.copy_from_slice(&tables.valid[mine / 64..][..words]),
-            }
-            if valid.iter().any(|word| *word != 0) {
-                match before.lent.map(|lent| (lent.owners.flat(), &lent.owners)) {
-                    None => owners.copy_from_slice(&tables.owners[mine..mine + pages]),
-                    Some((Some(flat), _)) => owners.copy_from_slice(&flat[first..first + pages]),
-                    Some((None, lent)) => {
-                        owners.iter_mut().zip(first..).for_each(|(owner, slot)| *owner = lent.get(slot));
-                    }
-                }
-                before.extents.pages_of(block, tables.unit, self.page_bits, |slot, page| {
-                    owners[slot as usize - first] = page.0;
-                });
-            }
-            let my_owners = &mut tables.owners[mine..mine + pages];
-            let my_valid = &mut tables.valid[mine / 64..][..words];
-            my_valid.fill(0);
-            let stays = self.is_as_it_was(tables.unit, block, counted);
-            if stays {
-                sparse::zero(my_owners);
-            }
-            let (mut kept_left, of_map) = (u32::from(counted.kept[block as usize]), counted.of_map(block));
-            let is_of_host = |page: u32| page < counted.first_of_map;
-            leaving.clear();
-            if stays {
-                let of_host = |slot: &u32| is_of_host(owners[*slot as usize]);
-                let mut left = valid_slots(&valid).filter(of_host).count() as u32;
-                for slot in valid_slots(&valid) {
-                    let page = owners[slot as usize];
-                    let is_kept = match is_of_host(page) {
-                        true => draws.below(left) < kept_left,
-                        false => of_map.contains(&page),
-                    };
-                    left -= u32::from(is_of_host(page));
-                    kept_left -= u32::from(is_kept && is_of_host(page));
-                    if is_kept {
-                        my_owners[slot as usize] = page;
-                        my_valid[slot as usize / 64] |= 1 << (slot % 64);
-                    } else if is_of_host(page) {
-                        leaving.push(page);
-                    }
-                }
-            } else {
-                let pages = valid_slots(&valid).map(|slot| owners[slot as usize]);
-                leaving.extend(pages.filter(|page| is_of_host(*page)));
-            }
-            for (page, gone) in leaving.iter().zip((0..=gone).rev()) {
-                if draws.below(gone) < moved_left {
-                    moved_left -= 1;
-                    moved.push(*page);
-                } else {
-                    written.put(*page);
-                }
-            }
-            gone -= leaving.len() as u32;
+    /// Draws which of a unit's pages that may not have been written were not, and which of its slots are valid.
+    fn draw_unit(&self, places: &mut UnitPlaces, counted: &Counted, draws: &mut Draws) {
+        let words = 1 << self.page_bits >> 6;
+        let of_unit = |number: usize| places.unit.0 * self.geometry.blocks_per_plane + number as u32;
+        let is_left = |(number, _): &(usize, &[u64])| !self.is_as_it_was(of_unit(*number), counted);
+        let left = places.kept.chunks(words).enumerate().filter(is_left);
+        let (mut moved, mut gone) = (0, 0);
+        for (number, kept) in left {
+            moved += u32::from(counted.kept[of_unit(number) as usize]);
+            gone += ones(kept);
         }
-        moved
+        debug_assert!(moved <= gone, "{moved} pages of {:?} were moved of {gone}", places.unit);
+        let mut sums = BlockPlaces::default();
+        let parts = places.kept.chunks_mut(words).zip(places.valid.chunks_mut(words));
+        for (number, (kept, valid)) in parts.enumerate() {
+            let block = of_unit(number);
+            let (count, of_map) = (u32::from(counted.kept[block as usize]), counted.of_map(block).len() as u32);
+            let stays = self.is_as_it_was(block, counted);
+            places.blocks[number] = BlockPlaces { stays, ..sums };
+            places.from[number] = self.geometry.pages_per_block as u16;
+            if stays {
+                thin(kept, count, draws);
+                valid.copy_from_slice(kept);
+                continue;
+            }
+            sums.moved_before += thin_by(kept, &mut moved, &mut gone, draws);
+            sums.dealt_before += count;
+            debug_assert!(count + of_map <= self.count(block), "block {block}: {count} of {}", self.count(block));
+            valid.fill(0);
+            draw_valid(valid, self.used(places.unit, block), self.count(block), draws);
+            if count + of_map < self.count(block) {
+                places.from[number] = select(valid, count + of_map) as u16;
+            }
+        }
+        debug_assert_eq!(sums.moved_before, sums.dealt_before, "{:?}", places.unit);
+        places.blocks[self.geometry.blocks_per_plane as usize] = sums;
     }
 
     /// Whether a block holds nothing that it did not before, in the same slots.
-    fn is_as_it_was(&self, unit: Unit, block: u32, counted: &Counted) -> bool {
-        let victim = self.units[unit.0 as usize].victim;
+    fn is_as_it_was(&self, block: u32, counted: &Counted) -> bool {
+        let victim = self.units[self.unit_of_block(block).0 as usize].victim;
         !counted.is_written[block as usize] && victim.is_none_or(|victim| victim.block != block)
-    }
-
-    /// Draws which slots of a unit's other blocks are valid, and puts the pages that were moved into some of them, and those of
-    /// the map.
-    fn deal(&self, tables: &mut UnitTables, mut moved: &[u32], counted: &Counted, draws: &mut Draws) {
-        for (number, block) in self.blocks_of(tables.unit).enumerate() {
-            if self.is_as_it_was(tables.unit, block, counted) {
-                continue;
-            }
-            let mine = number << self.page_bits;
-            let words = &mut tables.valid[mine / 64..][..1 << self.page_bits >> 6];
-            draw_valid(words, self.used(tables.unit, block), self.count(block), draws);
-            let (kept, of_map) = (usize::from(counted.kept[block as usize]), counted.of_map(block));
-            let (now, later) = moved.split_at(kept);
-            moved = later;
-            let mut named = now.iter().chain(of_map);
-            let owners = &mut tables.owners[mine..mine + self.geometry.pages_per_block as usize];
-            for (owners, word) in owners.chunks_mut(64).zip(words) {
-                for (bit, owner) in owners.iter_mut().enumerate() {
-                    *owner = match *word >> bit & 1 {
-                        0 => 0,
-                        _ => named.next().copied().unwrap_or(UNNAMED.0),
-                    };
-                }
-            }
-        }
-    }
-
-    fn blocks_of(&self, unit: Unit) -> Range<u32> {
-        let blocks = self.geometry.blocks_per_plane;
-        unit.0 * blocks..(unit.0 + 1) * blocks
     }
 
     /// The pages of a block that may be valid: those that were written and not yet moved.
@@ -223,23 +194,100 @@ impl Mapping {
         let moved = state.victim.filter(|victim| victim.block == block).map_or(0, |victim| victim.next);
         moved..open.map_or(self.block_end(block), |open| open.next)
     }
+}
 
-    /// Gives back the memory for where the first `pages` are.
-    pub(super) fn shed_places(&mut self, pages: u32) {
-        self.changes.lose();
-        let kept: Vec<u32> = (pages as usize..self.slots.len()).map(|page| self.slots.get(page)).collect();
-        self.slots.clear();
-        self.slots.own()[pages as usize..].copy_from_slice(&kept);
+impl Mapping {
+    /// Has the tables say who is in a block, as far as somebody has.
+    fn name_block(&mut self, block: u32) {
+        if let Some(drawn) = &mut self.drawn {
+            drawn.name(block, &self.valid, &mut self.owners);
+        }
     }
 
-    /// Notes where each page is by who is in which slot.
-    pub(super) fn find_places(&mut self) {
-        let Self { valid, owners, slots, .. } = self;
-        let (owners, slots) = (&owners.own()[..], &mut slots.own()[..]);
-        let processors = processors(slots.len());
-        let each = slots.len().div_ceil(processors);
-        let parts: Vec<_> = slots.chunks_mut(each).enumerate().collect();
-        side_by_side(processors, parts, |(number, places)| note_places(places, (number * each) as u32, owners, valid));
+    /// Of a block, pages that were not written since the origin, and such as were written in order since.
+    pub(super) fn kept_of(&self, drawn: &Drawn, block: u32) -> (u32, u32) {
+        let places = &drawn.places;
+        let words = places.words(&self.valid, block);
+        if !drawn.is_named(block) {
+            let (_, first, blocks) = places.unit_of(block);
+            let number = (block - first) as usize;
+            let were = if places.stays(block) {
+                u32::MAX
+            } else {
+                blocks[number + 1].dealt_before - blocks[number].dealt_before
+            };
+            let end = valid_slots(places.words(&places.valid, block)).nth(were as usize).unwrap_or(places.pages);
+            return (valid_slots(words).filter(|at| *at < end).count() as u32, 0);
+        }
+        let (base, row) = (block << self.page_bits, 2 * self.geometry.units() * self.geometry.program_pages);
+        let (mut kept, mut in_order, mut last) = (0, 0, UNNAMED.0);
+        for at in valid_slots(words) {
+            let page = self.owners.get((base | at) as usize);
+            if page >= places.first_of_map {
+                continue;
+            }
+            let origin = drawn.origin.slot_of(Lpn(page)).filter(|origin| places.is_kept(*origin));
+            // What was written since, and is named for that, has left its block behind as it was.
+            let is_kept = origin.is_some_and(|origin| {
+                let from = origin >> self.page_bits;
+                from / places.unit_blocks == block / places.unit_blocks && (drawn.is_named(from) || !places.stays(from))
+            });
+            kept += u32::from(is_kept);
+            in_order += u32::from(!is_kept && page.wrapping_sub(last).wrapping_sub(1) < row);
+            last = page;
+        }
+        (kept, in_order)
+    }
+
+    /// Whether a block is as it was at the origin, but for what was written since.
+    pub(super) fn is_untouched(&self, block: u32) -> bool {
+        self.drawn.as_ref().is_none_or(|drawn| !drawn.is_named(block) && drawn.places.stays(block))
+    }
+
+    /// The bits of pages that may stay or be moved as they are, by their slots at the origin, but for those of the map.
+    pub(super) fn may_be_kept(&self, drawn: &Drawn) -> Table<u64> {
+        let mut kept = drawn.places.kept.clone();
+        let words = 1 << self.page_bits >> 6;
+        for (block, kept) in (0..).zip(kept.chunks_mut(words)).filter(|(block, _)| self.is_untouched(*block)) {
+            kept.iter_mut().zip(drawn.places.words(&self.valid, block)).for_each(|(kept, valid)| *kept &= valid);
+        }
+        kept
+    }
+
+    /// Says by chance who is in a slot that holds a page that was written.
+    pub(super) fn name_slot(&mut self, slot: u32, draws: &mut Draws) {
+        let Some(drawn) = &self.drawn else { return };
+        let page = loop {
+            let page = Lpn(draws.below(drawn.places.first_of_map));
+            let is_written = || drawn.origin.slot_of(page).is_none_or(|origin| !drawn.places.is_kept(origin));
+            if self.slots.get(page.0 as usize) == UNMAPPED && is_written() {
+                break page;
+            }
+        };
+        self.slots.set(page.0 as usize, !slot);
+        self.owners.set(slot as usize, page.0);
+    }
+
+    /// Has the tables say where every page is.
+    pub(super) fn name_all(&mut self, seed: Seed) {
+        (0..self.counts.len() as u32).for_each(|block| self.name_block(block));
+        let Some(drawn) = self.drawn.take() else { return };
+        let mut unnamed = Vec::new();
+        for slot in valid_slots(&self.valid) {
+            match self.owners.get(slot as usize) {
+                page if page == UNNAMED.0 => unnamed.push(slot),
+                page => self.slots.set(page as usize, !slot),
+            }
+        }
+        let mut draws = Draws::new(seed);
+        for page in 0..drawn.places.first_of_map {
+            if self.slots.get(page as usize) == UNMAPPED && !unnamed.is_empty() {
+                let slot = unnamed.swap_remove(draws.below(unnamed.len() as u32) as usize);
+                self.slots.set(page as usize, !slot);
+                self.owners.set(slot as usize, page);
+            }
+        }
+        self.changes.lose();
     }
 }
 
@@ -262,64 +310,39 @@ fn draw_valid(marks: &mut [u64], used: Range<u32>, count: u32, draws: &mut Draws
     }
 }
 
-/// Gives the slots of a unit that have no page yet each one that was `written`, in their order.
-fn name_written(tables: UnitTables, written: &[u32]) {
-    let UnitTables { owners, valid, before, .. } = tables;
-    let mut pages = written[before as usize..].iter();
-    for slot in valid_slots(valid) {
-        let owner = &mut owners[slot as usize];
-        if *owner == UNNAMED.0 {
-            *owner = *pages.next().expect("as many pages were written as slots are without a page");
-        }
+/// How many bits are set.
+fn ones(marks: &[u64]) -> u32 {
+    marks.iter().map(|word| word.count_ones()).sum()
+}
+
+/// Leaves so many of the marks, all as likely.
+fn thin(marks: &mut [u64], keep: u32, draws: &mut Draws) {
+    let all = ones(marks);
+    let (mut keep, mut left) = (keep, all);
+    if keep < all {
+        thin_by(marks, &mut keep, &mut left, draws);
     }
 }
 
-/// Notes in which slots the pages from `first` on are.
-fn note_places(places: &mut [u32], first: u32, owners: &[u32], valid: &[u64]) {
-    // What is of others is written over by what comes next.
-    let (mut batch, mut count) = ([(0, 0); BATCH + 64], 0);
-    for (index, word) in valid.iter().enumerate() {
+/// Leaves marks by chance, each as likely: `keep` of those that are `left` here and elsewhere. How many it leaves.
+fn thin_by(marks: &mut [u64], keep: &mut u32, left: &mut u32, draws: &mut Draws) -> u32 {
+    let before = *keep;
+    for word in marks.iter_mut().filter(|word| **word != 0) {
         let mut rest = *word;
         while rest != 0 {
-            let slot = (index as u32) << 6 | rest.trailing_zeros();
-            rest &= rest - 1;
-            let place = owners[slot as usize].wrapping_sub(first);
-            batch[count] = (place, !slot);
-            count += usize::from((place as usize) < places.len());
-        }
-        if count >= BATCH {
-            write_places(places, &batch[..count]);
-            count = 0;
+            let mark = rest & rest.wrapping_neg();
+            rest ^= mark;
+            let is_kept = draws.below(*left) < *keep;
+            *keep -= u32::from(is_kept);
+            *left -= 1;
+            *word ^= if is_kept { 0 } else { mark };
         }
     }
-    write_places(places, &batch[..count]);
-}
-
-fn write_places(places: &mut [u32], batch: &[(u32, u32)]) {
-    for (index, (place, slot)) in batch.iter().enumerate() {
-        if let Some((next, _)) = batch.get(index + AHEAD) {
-            prefetch_index(&*places, *next as usize);
-        }
-        places[*place as usize] = *slot;
-    }
-}
-
-/// The slots whose bits are set, ascending.
-pub(super) fn valid_slots(words: &[u64]) -> impl Iterator<Item = u32> {
-    words.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(|(index, &word)| {
-        let mut rest = word;
-        std::iter::from_fn(move || {
-            let bit = rest.trailing_zeros();
-            rest &= rest.checked_sub(1)?;
-            Some((index as u32) << 6 | bit)
-        })
-    })
+    before - *keep
 }
 
 #[cfg(test)]
 mod tests {
-    use testkit::Random;
-
     use super::*;
 
     /// As many are valid as are to be, none elsewhere, and each as often as any other.
@@ -345,23 +368,19 @@ mod tests {
     }
 
     #[test]
-    fn places_are_the_same_in_parts_as_in_one_piece() {
-        let mut random = Random::new(3);
-        let (slots, pages) = (64 * 200, 9_001_usize);
-        let (mut owners, mut valid, mut order) =
-            (vec![7; slots], vec![0_u64; slots / 64], (0..slots).collect::<Vec<_>>());
-        for (page, first) in (0..pages).map(|page| (page as u32, page)) {
-            order.swap(first, first + random.place(slots - first));
-            owners[order[first]] = page;
-            valid[order[first] / 64] |= 1 << (order[first] % 64);
+    fn marks_are_left_each_as_likely() {
+        let mut draws = Draws::new(Seed::new(5));
+        for keep in [0, 1, 40, 99, 100] {
+            let mut seen = [0_u32; 128];
+            for _ in 0..4_000 {
+                let mut marks = [u64::MAX, u64::MAX >> 28];
+                thin(&mut marks, keep, &mut draws);
+                assert_eq!(ones(&marks), keep);
+                valid_slots(&marks).for_each(|slot| seen[slot as usize] += 1);
+            }
+            let expected = f64::from(40 * keep);
+            let near = |times: &u32| (f64::from(*times) - expected).abs() < 5.0 * expected.max(1.0).sqrt();
+            assert!(seen[..100].iter().all(near) && seen[100..].iter().all(|times| *times == 0), "{keep}: {seen:?}");
         }
-        let mut whole = vec![0; pages];
-        note_places(&mut whole, 0, &owners, &valid);
-        assert!((0..pages).all(|page| whole[page] == !(order[page] as u32)));
-        let mut in_parts = vec![0; pages];
-        for (number, part) in in_parts.chunks_mut(1_000).enumerate() {
-            note_places(part, number as u32 * 1_000, &owners, &valid);
-        }
-        assert_eq!(in_parts, whole);
     }
 }

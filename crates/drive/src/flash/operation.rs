@@ -8,6 +8,15 @@ use super::geometry::Unit;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Lpn(pub u32);
 
+/// In the place of a page: one of the host's, whichever.
+pub const UNNAMED: Lpn = Lpn(u32::MAX);
+
+/// In the map, where places stand inverted: nothing was written there, unless it [lies in order](super::extents) or [was drawn](super::drawn). Memory fresh
+/// from the system is zero, so that a large drive takes only what is used of it.
+pub const UNMAPPED: u32 = 0;
+/// Likewise: what was written there was trimmed.
+pub const TRIMMED: u32 = 1;
+
 /// How many bits each cell of a block holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cells {

@@ -3,26 +3,30 @@
 //! Where every page is as likely to be written as any other, nothing that flash does depends on which pages a block holds,
 //! only on how many of them are valid. So a write makes some valid page invalid, all alike, what is written and moved bears
 //! no name and has no slot, and blocks are no more than counts. In the end it is [said by chance](super::naming) which slots of a
-//! block are valid, and those pages that were written are given to slots, all orders equally likely. Pages that were not
-//! written keep their unit and their order. What comes of it has the distribution of what the same writes leave that are carried
-//! out, and is approximate in the buffer, the clock, and in which of a block's slots are valid while it is written or emptied.
+//! block are valid; who of the pages that were written is in which of them, all orders equally likely, is
+//! [found when it is asked](super::drawn). Pages that were not written keep their unit and their order. What comes of it has the
+//! distribution of what the same writes leave that are carried out, and is approximate in the buffer, the clock, and in which of a
+//! block's slots are valid while it is written or emptied.
 //!
 //! Nearly all of what a write costs otherwise is memory: the map's tables, in which the pages that collection moves lie
-//! scattered, are written once, at the end.
+//! scattered. These are not written here.
 
 use block::{Bytes, Lba, Nanos, Seed};
 
 use super::buffer::SectorMask;
 use super::construct::Writer;
-use super::counted::{Counted, UNNAMED};
+use super::counted::Counted;
 use super::geometry::Geometry;
 use super::mapping::Mapping;
 use super::nand::NandTimes;
-use super::operation::{Cells, FlashOp, Lpn, PageLocation};
+use super::operation::{Cells, FlashOp, Lpn, PageLocation, UNNAMED};
 use super::power_cut::BufferedPage;
 use super::{FlashDrive, FlashSpec};
 use crate::draw::Draws;
 use crate::shared_table::Numbers;
+
+/// Where more than one part in so many of a drive was written in order since it was written at random, the order is kept.
+const IN_ORDER_PART: u32 = 16;
 
 impl FlashDrive {
     /// Whether the drive can be brought into a state that writes of `block` each leave, at random over all of it: these are
@@ -30,8 +34,7 @@ impl FlashDrive {
     pub fn can_write_at_random(&self, block: Bytes) -> bool {
         let whole = Lba::at(self.spec.capacity);
         let valid: u64 = self.mapping.units.iter().map(|unit| u64::from(unit.valid)).sum();
-        let of_map =
-            (self.map_base..self.mapping.slots.len() as u32).filter(|page| self.mapping.slot_of(Lpn(*page)).is_some());
+        let of_map = (self.map_base..self.mapping.slots.len() as u32).filter(|page| self.mapping.holds(Lpn(*page)));
         self.zoned.is_none()
             && !self.mapping.is_packed()
             && block == self.spec.geometry.page
@@ -53,11 +56,17 @@ impl FlashDrive {
         );
         let mut writer = Writer::new(self);
         let drive = &mut *writer.drive;
-        let mut counted = Counted::new(&drive.mapping, drive.map_base, seed.split("pages"));
-        // Who is where is looked up nowhere here, and said anew at the end.
+        let count = |mapping: &Mapping| Counted::new(mapping, drive.map_base, seed.split("pages"));
+        let mut counted = count(&drive.mapping);
+        if counted.in_order > drive.map_base / IN_ORDER_PART {
+            drive.mapping.name_all(seed.split("all"));
+            counted = count(&drive.mapping);
+        }
+        // Who is where is looked up nowhere here, and drawn anew at the end.
         let lent = drive.mapping.lent();
         drive.mapping.own_by(Mapping::without_tables, Mapping::copy_without_tables);
-        let extents = std::mem::take(&mut drive.mapping.extents);
+        let before = drive.mapping.leave(lent.as_deref(), drive.map_base);
+        drop(lent);
         let mut regions = Draws::new(seed.split("regions"));
         let shares = DieShares::of(&drive.spec);
         // What the map's memory has to do is asked before each.
@@ -83,25 +92,11 @@ impl FlashDrive {
         drive.counters.host_rejected += page.times(writes - done);
         drive.written_to = Lba::new(u64::MAX);
         drive.is_noted &= done == 0;
-        drive.mapping.name_pages(&counted, &extents, lent.as_deref(), seed.split("names"));
+        drive.mapping.draw_places(&counted, before, seed.split("places"));
         if waits {
-            writer.pending = writer.drive.mapping.unfilled();
+            writer.pending = writer.drive.mapping.unfilled(seed.split("unfilled"));
         }
         writer.finish();
-    }
-
-    /// Gives back the memory for where pages of the host are, if that follows from who is in which slot; whether it did.
-    pub(crate) fn shed_places(&mut self) -> bool {
-        let can = self.can_write_at_random(self.spec.geometry.page) && self.mapping.extents.is_empty();
-        if can {
-            self.mapping.shed_places(self.map_base);
-        }
-        can
-    }
-
-    /// Finds where pages of the host are, which was shed.
-    pub(crate) fn restore_places(&mut self) {
-        self.mapping.find_places();
     }
 
     /// As [`FlashDrive::claim_map`] does for a write of `page`.
@@ -185,12 +180,21 @@ impl DieShares {
 
 impl Mapping {
     /// The pages of the flash page that is being filled.
-    fn unfilled(&self) -> Vec<BufferedPage> {
+    fn unfilled(&mut self, seed: Seed) -> Vec<BufferedPage> {
         let host = self.units[self.next_unit as usize].host;
         let filled = host.next % self.geometry.program_pages;
-        (host.next - filled..host.next)
+        let slots: Vec<u32> = (host.next - filled..host.next)
             .map(|page| host.block << self.page_bits | page)
             .filter(|slot| self.valid[(slot >> 6) as usize] >> (slot & 63) & 1 == 1)
+            .collect();
+        let mut draws = Draws::new(seed);
+        for slot in &slots {
+            if self.owners.get(*slot as usize) == UNNAMED.0 {
+                self.name_slot(*slot, &mut draws);
+            }
+        }
+        slots
+            .into_iter()
             .map(|slot| BufferedPage {
                 page: Lpn(self.owners.get(slot as usize)),
                 sectors: SectorMask::MAX,
@@ -202,8 +206,11 @@ impl Mapping {
 
 #[cfg(test)]
 mod tests {
-    use super::super::naming::valid_slots;
+    use block::{Op, Request, Tag};
+
+    use super::super::drawn::valid_slots;
     use super::*;
+    use crate::Drive;
     use crate::preset::{Preset, Spec};
 
     fn full(changes: &str) -> FlashDrive {
@@ -215,29 +222,82 @@ mod tests {
 
     const SMALL: &str = "capacity.user=96MiB&channels=2&dies_per_channel=2&pages_per_block=96&capacity.spare=40%";
 
-    /// Table, owners, valid bits and counts agree, whatever else happened.
+    const KINDS: [&str; 3] = ["x25-m?map.cache=4KiB&", "ssd-320?", "990-pro?slc.fixed=2MB&slc.dynamic=4MB&"];
+
+    /// Writes pages at random in time, as the host does; and some in order.
+    fn write_timed(drive: &mut FlashDrive, seed: u64, random: u32, in_order: u32) {
+        let mut draws = testkit::Random::new(seed);
+        let first = draws.below(u64::from(drive.map_base - in_order)) as u32;
+        let all = u64::from(drive.map_base);
+        let any = (0..random).map(|_| draws.below(all) as u32);
+        let sectors = drive.page_sectors;
+        for page in any.chain(first..first + in_order) {
+            let lba = Lba::new(u64::from(page) * u64::from(sectors));
+            drive.submit(drive.now(), Tag(0), Request { op: Op::Write, lba, sectors, ..Request::FLUSH });
+            drive.complete(Nanos::MAX);
+        }
+    }
+
+    /// Which page is in each valid slot, by the map's tables, after all have been named; and the slots of pages that were not written.
+    fn check(drive: &FlashDrive, told: &str) {
+        let mut mapping = (*drive.mapping).clone();
+        let before: Vec<Option<u32>> = (0..mapping.slots.len() as u32).map(|page| mapping.slot_of(Lpn(page))).collect();
+        let (tabled, kept): (Vec<bool>, Vec<bool>) = (0..mapping.slots.len() as u32)
+            .map(|page| {
+                (
+                    mapping.slots.get(page as usize) > 1,
+                    mapping.drawn.as_ref().is_some_and(|drawn| drawn.keeps(Lpn(page))),
+                )
+            })
+            .unzip();
+        let slots: Vec<u32> = valid_slots(&mapping.valid).collect();
+        assert!(slots.len() >= drive.map_base as usize, "{told}");
+        assert!(
+            before.iter().flatten().all(|slot| slots.binary_search(slot).is_ok()),
+            "{told}: every page is in a valid slot"
+        );
+        mapping.name_all(Seed::new(1));
+        let mut named = 0;
+        for &slot in &slots {
+            let page = mapping.owners.get(slot as usize);
+            assert_eq!(mapping.slot_of(Lpn(page)), Some(slot), "{told}: page {page}");
+            if tabled[page as usize] || kept[page as usize] {
+                named += 1;
+                assert_eq!(before[page as usize], Some(slot), "{told}: page {page} was found there");
+            }
+        }
+        assert!(named > slots.len() / 100, "{told}: {named} of {}", slots.len());
+        let named = (0..mapping.slots.len() as u32).filter_map(|page| mapping.slot_of(Lpn(page))).count();
+        assert_eq!(named, slots.len(), "{told}");
+        let counted: u32 = mapping.counts.iter().map(|count| u32::from(count & 0x7fff)).sum();
+        assert_eq!(counted as usize, slots.len(), "{told}");
+    }
+
+    /// Places, tables, valid bits and counts agree, whatever else happened: other states made of it, writes in time.
     #[test]
     fn every_page_has_one_slot_of_its_own_and_every_valid_slot_a_page() {
-        for kind in ["x25-m?map.cache=4KiB&", "ssd-320?", "990-pro?slc.fixed=2MB&slc.dynamic=4MB&"] {
+        for kind in KINDS {
             let mut drive = full(&format!("{kind}{SMALL}"));
-            for (seed, writes) in [(1, 1), (2, 3_001), (3, 40_000), (4, 0)] {
+            for (seed, writes, timed, in_order) in [
+                (1, 1, 0, 0),
+                (2, 3_001, 2_000, 0),
+                (3, 20_000, 500, 4_000),
+                (4, 0, 300, 40),
+                (5, 9_000, 0, 0),
+                (6, 5, 1, 0),
+            ] {
                 drive.write_at_random(writes, Seed::new(seed));
-                let mapping = &*drive.mapping;
-                let slots: Vec<u32> = valid_slots(&mapping.valid).collect();
-                assert!(slots.len() >= drive.map_base as usize);
-                for &slot in &slots {
-                    assert_eq!(
-                        mapping.slot_of(Lpn(mapping.owners.get(slot as usize))),
-                        Some(slot),
-                        "{kind} after {writes}"
-                    );
+                assert!(drive.waiting.is_empty(), "{kind}");
+                check(&drive, &format!("{kind} after {writes}"));
+                write_timed(&mut drive, seed, timed, in_order);
+                drive.complete(Nanos::MAX);
+                check(&drive, &format!("{kind} after {writes} and {timed}"));
+                if seed % 2 == 0 {
+                    drive.lend();
+                    drive = drive.clone();
                 }
-                let named = (0..mapping.slots.len() as u32).filter_map(|page| mapping.slot_of(Lpn(page))).count();
-                assert_eq!(named, slots.len(), "{kind} after {writes}");
-                let counted: u32 = mapping.counts.iter().map(|count| u32::from(count & 0x7fff)).sum();
-                assert_eq!(counted as usize, slots.len(), "{kind} after {writes}");
             }
-            assert!(drive.mapping.moved() > 0 && drive.waiting.is_empty());
+            assert!(drive.mapping.moved() > 0, "{kind}");
         }
     }
 
@@ -256,26 +316,54 @@ mod tests {
         );
     }
 
+    /// Once all was written often, hardly any page is where it was, and pages of one flash page are all over the drive.
     #[test]
-    fn places_that_were_shed_are_found_again_and_other_states_made_meanwhile_are_the_same() {
-        for kind in ["x25-m?map.cache=4KiB&", "990-pro?slc.fixed=2MB&slc.dynamic=4MB&"] {
-            let mut drive = full(&format!("{kind}{SMALL}"));
-            assert!(!drive.shed_places(), "{kind}: what lies in order is in no table");
+    fn pages_that_were_written_are_anywhere() {
+        let mut drive = full(&format!("990-pro?{SMALL}"));
+        drive.write_at_random(u64::from(8 * drive.map_base), Seed::new(3));
+        let slots: Vec<u32> = (0..drive.map_base).map(|page| drive.mapping.slot_of(Lpn(page)).unwrap()).collect();
+        let pages = drive.mapping.geometry.pages();
+        let near = slots.windows(2).filter(|pair| u64::from(pair[0].abs_diff(pair[1])) < pages / 20).count();
+        assert!(near < slots.len() / 5, "{near} of {}", slots.len());
+        let mut units = vec![0; drive.mapping.units.len()];
+        slots
+            .iter()
+            .for_each(|slot| units[drive.mapping.unit_of_block(slot >> drive.mapping.page_bits).0 as usize] += 1);
+        let each = slots.len() / units.len();
+        assert!(units.iter().all(|pages| (each * 9 / 10..each * 11 / 10).contains(pages)), "{units:?}");
+    }
+
+    /// In lines, as large drives have them, everything is as it is in tables.
+    #[test]
+    fn tables_in_lines_say_the_same() {
+        let made = |in_lines: bool| {
+            let mut drive = full(&format!("x25-m?map.cache=4KiB&{SMALL}"));
             drive.write_at_random(20_000, Seed::new(1));
-            let (before, mut other) = (drive.clone(), drive.clone());
-            other.write_at_random(9_000, Seed::new(2));
-            assert!(drive.shed_places());
-            let places = (0..drive.map_base).filter_map(|page| drive.mapping.slot_of(Lpn(page))).count();
-            assert_eq!(places, 0, "{kind}: none of the host's is left");
-            drive.lend();
-            let mut made = drive.clone();
-            made.write_at_random(9_000, Seed::new(2));
-            drive.restore_places();
-            for (one, two) in [(&made, &other), (&drive, &before)] {
-                assert!(one.mapping.slots == two.mapping.slots && one.digest() == two.digest(), "{kind}");
-                assert!(one.mapping.valid == two.mapping.valid && one.mapping.owners == two.mapping.owners, "{kind}");
+            if in_lines {
+                drive.mapping.put_in_lines();
             }
-        }
+            write_timed(&mut drive, 7, 400, 100);
+            if in_lines {
+                drive.mapping.lend_tables();
+            }
+            let mut clone = drive.clone();
+            write_timed(&mut clone, 8, 400, 0);
+            let places: Vec<_> = (0..drive.map_base).map(|page| clone.mapping.slot_of(Lpn(page))).collect();
+            (places, drive.digest(), clone.digest())
+        };
+        assert_eq!(made(true), made(false));
+    }
+
+    #[test]
+    fn what_was_written_in_order_since_stays_in_order() {
+        let mut drive = full(&format!("990-pro?{SMALL}"));
+        drive.write_at_random(u64::from(2 * drive.map_base), Seed::new(3));
+        let half = drive.map_base / 2;
+        write_timed(&mut drive, 1, 0, half);
+        drive.write_at_random(u64::from(drive.map_base / 50), Seed::new(4));
+        let slots: Vec<u32> = (0..drive.map_base).map(|page| drive.mapping.slot_of(Lpn(page)).unwrap()).collect();
+        let together = slots.windows(2).filter(|pair| pair[0] + 1 == pair[1]).count();
+        assert!(together > slots.len() / 4, "{together} of {}", slots.len());
     }
 
     #[test]

@@ -119,7 +119,7 @@ impl FlashDrive {
     fn look_up_region(&mut self, ready: Nanos, page: Lpn, region: u32) -> Nanos {
         let Some(cache) = &self.map_cache else { return ready };
         // Tables are looked up as such, however their pages were written, but where the controller has just changed them.
-        let is_table = self.tables.is_some() && !cache.is_resident(region) && self.mapping.place_of(page).is_some();
+        let is_table = self.tables.is_some() && !cache.is_resident(region) && self.mapping.holds(page);
         if is_table || cache.misses(region) { self.fetch_table(ready, region) } else { ready }
     }
 

@@ -3,7 +3,7 @@
 use block::{Bytes, Nanos, Op, Rate};
 use serde::{Deserialize, Serialize};
 
-use super::copies::{are_lent, map_memory};
+use super::copies::{are_lent, drawn_memory, map_memory};
 use super::{
     ArbitrationSpec, CollectionSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, PatrolSpec, ReadAheadSpec,
     SlcSpec, TASKS, TaskSpec, retirement,
@@ -108,13 +108,23 @@ impl FlashSpec {
 
     /// What its map takes in memory once all of it was written at random; nothing where zones take its place.
     pub(crate) fn map_memory(&self) -> Bytes {
-        if self.zones.is_some() { Bytes::ZERO } else { map_memory(self.pages(), self.geometry.pages()) }
+        match self.zones {
+            Some(_) => Bytes::ZERO,
+            None if self.is_lent() => drawn_memory(self.pages(), self.geometry.pages()),
+            None => map_memory(self.pages(), self.geometry.pages()),
+        }
     }
 
     /// The same of a clone after some million writes: where it has the tables in common with others, what it changes of them.
     pub(crate) fn clone_memory(&self) -> Bytes {
-        let part = if are_lent(self.pages() as usize, self.compression.is_some()) { CHANGED_PART } else { 1 };
-        Bytes::new(self.map_memory().get() / part)
+        match self.is_lent() && self.zones.is_none() {
+            true => Bytes::new(map_memory(self.pages(), self.geometry.pages()).get() / CHANGED_PART),
+            false => self.map_memory(),
+        }
+    }
+
+    fn is_lent(&self) -> bool {
+        are_lent(self.pages() as usize, self.compression.is_some())
     }
 
     /// Whether the blocks of a specimen that are good when it leaves the factory hold all that it promises.

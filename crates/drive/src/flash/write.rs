@@ -12,6 +12,9 @@ use super::{FlashDrive, IdleSpec, PagePart};
 /// So many mapping pages are written back between the first look at what one needs and its turn.
 const TABLES_AHEAD: usize = 8;
 
+/// Up to when units collect while nothing is asked before the others have their turn: some of what takes longest.
+const IDLE_SLICE: Nanos = Nanos::from_millis(10);
+
 impl FlashDrive {
     /// Has the map's entries for the pages of a write at hand, from `ready` on; when they are.
     #[inline]
@@ -178,7 +181,7 @@ impl FlashDrive {
         }
         let ready = self.encode(ready);
         self.recent.note(page, Nanos::MAX);
-        self.waiting.push(BufferedPage { page, sectors, is_kept: self.mapping.slot_of(page).is_some() });
+        self.waiting.push(BufferedPage { page, sectors, is_kept: self.mapping.holds(page) });
         self.put(page, ready, entropy);
     }
 
@@ -258,15 +261,22 @@ impl FlashDrive {
         if from >= until {
             return;
         }
-        for unit in (0..self.spec.geometry.units()).map(Unit) {
-            while self.nand.free_at(unit).max(from) < until {
-                self.plan.clear();
-                let step = self.spec.geometry.program_pages;
-                if !self.mapping.collect_idle(unit, until_free, step, &mut self.plan) {
-                    break;
+        // All units go on together, so that none books its channel far ahead of the others.
+        let mut units: Vec<Unit> = (0..self.spec.geometry.units()).map(Unit).collect();
+        let (mut at, step) = (from, self.spec.geometry.program_pages);
+        while at < until && !units.is_empty() {
+            let end = until.min(at + IDLE_SLICE);
+            units.retain(|unit| {
+                while self.nand.free_at(*unit).max(at) < end {
+                    self.plan.clear();
+                    if !self.mapping.collect_idle(*unit, until_free, step, &mut self.plan) {
+                        return false;
+                    }
+                    self.nand.book(at, at, &self.plan);
                 }
-                self.nand.book(from, from, &self.plan);
-            }
+                true
+            });
+            at = end;
         }
     }
 

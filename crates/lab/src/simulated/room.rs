@@ -67,7 +67,13 @@ impl Room {
 
     /// Whether there is no room for two further states and what goes on beside them.
     pub fn is_short(&self) -> bool {
-        self.clones_beside(BESIDE) < 1.0
+        self.is_short_of(Bytes::ZERO)
+    }
+
+    /// The same where each takes so much, if that is more than was thought.
+    pub fn is_short_of(&self, state: Bytes) -> bool {
+        let more = state.get().max(self.state.get()) as f64 / self.state.get().max(1) as f64;
+        self.clones_beside(BESIDE * more) < 1.0
     }
 
     /// Whether a drive that takes `own` can go on into a random state beside measurements of what it was: where memory is

@@ -131,8 +131,6 @@ struct StateRun<'s> {
     asked: Asked<'s>,
     agenda: Mutex<Agenda>,
     changed: Condvar,
-    /// Whether the drive's own state is without the places of pages.
-    is_shed: bool,
     /// States in which nothing is measured any more, in whose memory others are made.
     vacated: Mutex<Vec<Device>>,
 }
@@ -182,14 +180,7 @@ impl StateRun<'_> {
             drive.lend();
             return Ok(Start::made(drive));
         }
-        let mut start = Start::OWN;
-        if self.is_shed {
-            drive.clone_from(own);
-            drive.restore_places();
-            drive.lend();
-            start = Start::made(drive);
-        }
-        Ok(Start { finding: Some(ONE_STATE), ..start })
+        Ok(Start { finding: Some(ONE_STATE), ..Start::OWN })
     }
 
     /// Measures the repeat of a task that belongs to a state, if it is wanted.
@@ -281,29 +272,11 @@ impl Simulated {
         let is_wanted = |number: &u32| *number == last || tasks.iter().any(|task| task.repeats.contains(number));
         let numbers: Vec<u32> = (0..=last).filter(is_wanted).collect();
         let asked = Asked { conditioning: &conditioning, spare, tasks, courses: &courses, keep };
-        if !self.room.is_short() {
-            return self.measure_in_states(&numbers, states, asked, false);
-        }
-        // The drive's own state first, by itself: to make the others of it, less of it is needed.
-        let (own, others) = numbers.split_at(numbers.partition_point(|number| *number == 0));
-        self.measure_in_states(own, states, asked, false)?;
-        let is_shed = conditioning.redraws_untimed(&self.drive) && self.change_at_rest(Device::shed_places);
-        let done = self.measure_in_states(others, states, asked, is_shed);
-        if is_shed {
-            self.change_at_rest(Device::restore_places);
-        }
-        done
+        self.measure_in_states(&numbers, states, asked)
     }
 
-    /// Measures repeats in those of their states that have these numbers, and in the last of them further ones too. `is_shed` says
-    /// whether the drive's own state is without the places of pages.
-    fn measure_in_states(
-        &self,
-        numbers: &[u32],
-        states: &mut States,
-        asked: Asked,
-        is_shed: bool,
-    ) -> Result<(), LabError> {
+    /// Measures repeats in those of their states that have these numbers, and in the last of them further ones too.
+    fn measure_in_states(&self, numbers: &[u32], states: &mut States, asked: Asked) -> Result<(), LabError> {
         let Asked { tasks, courses, keep, .. } = asked;
         let state = |&number: &u32| {
             let made = states.get(&number).map(|state| Start { made: Some(Arc::clone(state)), finding: None });
@@ -315,13 +288,13 @@ impl Simulated {
             tasks: tasks.len(),
             at_once: match self.keeps_states() {
                 true => STATES as usize,
-                false if self.room.is_short() => 1,
+                false if self.room.is_short_of(self.drive.memory()) => 1,
                 false => AT_ONCE,
             },
             is_over: false,
         };
         let (agenda, changed, vacated) = (Mutex::new(agenda), Condvar::new(), Mutex::default());
-        let run = StateRun { subject: self, asked, agenda, changed, is_shed, vacated };
+        let run = StateRun { subject: self, asked, agenda, changed, vacated };
         self.on_processors(|| run.work())?;
         let made = run.agenda.into_inner().expect("nothing panics while it holds the agenda").states;
         let further = made.last().filter(|last| last.number > 0).and_then(|last| last.start.clone());
@@ -332,14 +305,6 @@ impl Simulated {
         // The states are as many as repeats are made at least; further ones share the last.
         let Some(Start { made, finding }) = further else { return Ok(()) };
         self.measure_in(made.as_deref().unwrap_or(&self.drive), tasks, courses, finding, keep)
-    }
-
-    /// Changes the drive at rest, which nothing is measured in now, and leaves it as ready to be cloned as it was.
-    fn change_at_rest<T>(&mut self, change: impl FnOnce(&mut Device) -> T) -> T {
-        self.clones().retain_mut(Device::give_back);
-        let changed = change(&mut self.drive);
-        self.drive.lend();
-        changed
     }
 
     /// Measures on clones of `drive` the repeats of each task that were not yet; nothing more of one that has had enough.
