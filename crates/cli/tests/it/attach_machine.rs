@@ -6,6 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
+use testkit::until;
+
 use crate::support::Place;
 use crate::support::guest::Guest;
 
@@ -59,7 +61,8 @@ fn a_machine_writes_reads_and_trims_its_disk_and_the_next_one_finds_it_so() {
          dd if=/dev/vda bs=4k skip=1024 count=1 iflag=direct || echo RESULT refused",
     );
     assert!(said.contains("LEFT=0") && said.contains("RESULT refused"), "{said}");
-    place.succeeds(&["detach", &socket]);
+    // The server may see a moment later than we do that the machine has ended.
+    until("it is detached", || place.assay(&["detach", &socket]).code == Some(0));
     assert!(!Path::new(&socket).exists());
     let again = place.assay(&["attach", DRIVE, "--vhost-user", &socket, "--backing", &backing, "--daemon"]);
     assert!(again.stderr.contains("data.state, after 4 MiB written"), "{}", again.stderr);

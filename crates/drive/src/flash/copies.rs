@@ -46,8 +46,8 @@ pub(super) fn map_memory(pages: u64, slots: u64) -> Bytes {
     Bytes::new(4 * (pages + slots) + slots / 8)
 }
 
-/// What they take at most in lines after random writes, most of which are in no table: the place of each line, and as many lines as
-/// there may be; for each slot two bits more.
+/// What they take in lines after random writes, most of which are in no table: the place of each line, and as many lines as there may be
+/// before they become tables; for each slot two bits more.
 pub(super) fn drawn_memory(pages: u64, slots: u64) -> Bytes {
     Bytes::new((pages + slots) / 4 + (pages + slots) + 3 * slots / 8)
 }

@@ -3,6 +3,7 @@
 use block::Seed;
 use prefetch_index::prefetch_index;
 
+use super::drawn::Found;
 use super::mapping::Mapping;
 use super::operation::{Lpn, UNNAMED};
 use super::placing::Placing;
@@ -47,13 +48,27 @@ impl Counted {
             page_bits: mapping.page_bits,
             draws: Draws::new(seed),
         };
+        let (mut named, mut in_named, mut elsewhere) = (Vec::new(), 0, 0);
         for block in 0..blocks as u32 {
-            let (kept, in_order) = match &mapping.drawn {
+            let found = match &mapping.drawn {
                 Some(drawn) if counted.is_written[block as usize] => mapping.kept_of(drawn, block),
-                _ => (mapping.count(block), 0),
+                _ => Found { kept: mapping.count(block), ..Found::default() },
             };
-            counted.kept.push(kept as u16);
-            counted.in_order += in_order;
+            counted.kept.push(found.kept as u16);
+            counted.in_order += found.in_order;
+            elsewhere += found.elsewhere;
+            if found.is_named {
+                named.push(block);
+                in_named += found.kept;
+            }
+        }
+        // As many that were written since have come back to their unit as to each other one.
+        let back = u64::from(elsewhere / (mapping.geometry.units() - 1).max(1)).min(in_named.into());
+        let mut draws = Draws::new(seed.split("back"));
+        for block in named.into_iter().filter(|_| back > 0) {
+            let kept = &mut counted.kept[block as usize];
+            let lost = (u64::from(*kept) * back + u64::from(draws.below(in_named))) / u64::from(in_named);
+            *kept -= lost as u16;
         }
         for page in (first_of_map..pages).map(Lpn) {
             if let Some(slot) = mapping.slot_of(page) {

@@ -25,7 +25,7 @@ const NAMED: u16 = u16::MAX;
 /// Pages that share a hint: about as many as a block has of them.
 const HINT_BITS: u32 = 9;
 /// After so many draws, the next slot that fits is taken: there are few such.
-const DRAWS_MOST: u32 = 4096;
+const DRAWS_MOST: u32 = 64;
 
 /// Where pages are of which the tables say nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -79,6 +79,19 @@ pub(super) struct BlockPlaces {
     /// Of those of its unit that were moved: how many the blocks before this one had at the origin, and how many they have now.
     pub moved_before: u32,
     pub dealt_before: u32,
+}
+
+/// What a block holds of pages that were not written since the origin.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Found {
+    /// Those that may be such: of their unit, and not where they were.
+    pub kept: u32,
+    /// The same of other units, which therefore were written since.
+    pub elsewhere: u32,
+    /// Others that were written in order.
+    pub in_order: u32,
+    /// Whether the tables say who is there, so that some of `kept` may have been written to this unit by chance.
+    pub is_named: bool,
 }
 
 impl Origin {
@@ -210,9 +223,13 @@ impl Drawn {
         Self { origin, places: Arc::new(places), from }
     }
 
-    /// About what it takes in memory beside the origin, which other states have too.
+    /// About what it takes in memory, with the origin where no other state has it.
     pub fn memory(&self) -> Bytes {
-        self.places.kept.memory() + self.places.valid.memory()
+        let origin = match Arc::strong_count(&self.origin) {
+            1 => self.origin.slots.memory() + self.origin.owners.memory(),
+            _ => Bytes::ZERO,
+        };
+        self.places.kept.memory() + self.places.valid.memory() + origin
     }
 
     /// Whether the tables say who is in a block.
@@ -252,10 +269,10 @@ impl Drawn {
                 return Some(slot);
             }
         }
-        let first = self.next_draw(&mut draws);
-        let slots = (self.from.len() as u32) << self.places.page_bits;
-        let is_valid = |slot: &u32| valid[(slot >> 6) as usize] >> (slot & 63) & 1 == 1;
-        (first..slots).chain(0..first).filter(is_valid).find(|slot| self.is_of_written(*slot, valid, owners))
+        let (first, rest) = valid.split_at((self.next_draw(&mut draws) >> 6) as usize);
+        let slots = |words, from| valid_slots(words).map(move |slot| from + slot);
+        let mut slots = slots(rest, (first.len() as u32) << 6).chain(slots(first, 0));
+        slots.find(|slot| self.is_of_written(*slot, valid, owners))
     }
 
     #[inline]

@@ -14,7 +14,7 @@ use super::collection::mark;
 use super::copies::are_lent;
 use super::counted::Counted;
 use super::digest;
-use super::drawn::{BlockPlaces, Drawn, Hints, Origin, Places, select, valid_slots};
+use super::drawn::{BlockPlaces, Drawn, Found, Hints, Origin, Places, select, valid_slots};
 use super::geometry::Unit;
 use super::mapping::Mapping;
 use super::operation::{Lpn, UNMAPPED, UNNAMED};
@@ -204,39 +204,35 @@ impl Mapping {
         }
     }
 
-    /// Of a block, pages that were not written since the origin, and such as were written in order since.
-    pub(super) fn kept_of(&self, drawn: &Drawn, block: u32) -> (u32, u32) {
+    /// What a block that was touched holds of pages that were not written since the origin.
+    pub(super) fn kept_of(&self, drawn: &Drawn, block: u32) -> Found {
         let places = &drawn.places;
         let words = places.words(&self.valid, block);
         if !drawn.is_named(block) {
             let (_, first, blocks) = places.unit_of(block);
             let number = (block - first) as usize;
-            let were = if places.stays(block) {
-                u32::MAX
-            } else {
-                blocks[number + 1].dealt_before - blocks[number].dealt_before
-            };
+            let were = blocks[number + 1].dealt_before - blocks[number].dealt_before;
             let end = valid_slots(places.words(&places.valid, block)).nth(were as usize).unwrap_or(places.pages);
-            return (valid_slots(words).filter(|at| *at < end).count() as u32, 0);
+            return Found { kept: valid_slots(words).filter(|at| *at < end).count() as u32, ..Found::default() };
         }
         let (base, row) = (block << self.page_bits, 2 * self.geometry.units() * self.geometry.program_pages);
-        let (mut kept, mut in_order, mut last) = (0, 0, UNNAMED.0);
+        let (mut found, mut last) = (Found { is_named: true, ..Found::default() }, UNNAMED.0);
         for at in valid_slots(words) {
             let page = self.owners.get((base | at) as usize);
             if page >= places.first_of_map {
                 continue;
             }
             let origin = drawn.origin.slot_of(Lpn(page)).filter(|origin| places.is_kept(*origin));
-            // What was written since, and is named for that, has left its block behind as it was.
-            let is_kept = origin.is_some_and(|origin| {
-                let from = origin >> self.page_bits;
-                from / places.unit_blocks == block / places.unit_blocks && (drawn.is_named(from) || !places.stays(from))
-            });
-            kept += u32::from(is_kept);
-            in_order += u32::from(!is_kept && page.wrapping_sub(last).wrapping_sub(1) < row);
+            // What was written since, and is named for that, may have left its block behind as it was, or its unit.
+            let from = origin.map(|origin| origin >> self.page_bits);
+            let from = from.filter(|from| drawn.is_named(*from) || !places.stays(*from));
+            let is_kept = from.is_some_and(|from| from / places.unit_blocks == block / places.unit_blocks);
+            found.kept += u32::from(is_kept);
+            found.elsewhere += u32::from(from.is_some() && !is_kept);
+            found.in_order += u32::from(!is_kept && page.wrapping_sub(last).wrapping_sub(1) < row);
             last = page;
         }
-        (kept, in_order)
+        found
     }
 
     /// Whether a block is as it was at the origin, but for what was written since.

@@ -12,7 +12,7 @@ use super::{FlashDrive, IdleSpec, PagePart};
 /// So many mapping pages are written back between the first look at what one needs and its turn.
 const TABLES_AHEAD: usize = 8;
 
-/// Up to when units collect while nothing is asked before the others have their turn: some of what takes longest.
+/// Up to when a die collects while nothing is asked before the others have their turn: some of what takes longest.
 const IDLE_SLICE: Nanos = Nanos::from_millis(10);
 
 impl FlashDrive {
@@ -261,7 +261,7 @@ impl FlashDrive {
         if from >= until {
             return;
         }
-        // All units go on together, so that none books its channel far ahead of the others.
+        // All dies go on together, so that none books its channel far ahead of the others.
         let mut units: Vec<Unit> = (0..self.spec.geometry.units()).map(Unit).collect();
         let (mut at, step) = (from, self.spec.geometry.program_pages);
         while at < until && !units.is_empty() {
