@@ -32,7 +32,9 @@ enum Shared {
 #[derive(Debug)]
 enum Layer {
     Table(Table<u32>),
-    /// Lines of a table that is zero otherwise.
+    /// One in which nothing was ever written.
+    Blank(Table<u32>),
+    /// Lines of such a one.
     Lines(Overlay),
 }
 
@@ -48,8 +50,6 @@ pub trait Numbers {
 #[derive(Clone, Debug)]
 struct Overlay {
     base: Arc<Layer>,
-    /// Whether the base is a table in which nothing was ever written.
-    is_blank: bool,
     /// Of each line: one more than its place among the changed ones; zero where it is as it was.
     places: Table<u32>,
     /// The numbers of those that were changed, and what is in them now.
@@ -70,9 +70,7 @@ impl SharedTable {
 
     /// One that is zero and takes memory for those of its lines that are written, until these are many.
     pub fn in_lines(blank: Table<u32>) -> Self {
-        let mut lines = Overlay::over(&Arc::new(Layer::Table(blank)));
-        lines.is_blank = true;
-        Self::of(Shared::Overlay(Box::new(lines)))
+        Self::of(Shared::Overlay(Box::new(Overlay::over(&Arc::new(Layer::Blank(blank))))))
     }
 
     fn of(shared: Shared) -> Self {
@@ -244,7 +242,7 @@ impl SharedTable {
             && let Some(own) = Arc::get_mut(lent)
         {
             *self = match std::mem::replace(own, Layer::Table(Table::new(0))) {
-                Layer::Table(own) => Self::new(own),
+                Layer::Table(own) | Layer::Blank(own) => Self::new(own),
                 Layer::Lines(lines) => Self::of(Shared::Overlay(Box::new(lines))),
             };
         }
@@ -254,7 +252,7 @@ impl SharedTable {
 impl Layer {
     fn base(&self) -> &Table<u32> {
         match self {
-            Self::Table(table) => table,
+            Self::Table(table) | Self::Blank(table) => table,
             Self::Lines(lines) => lines.base.base(),
         }
     }
@@ -266,6 +264,7 @@ impl Layer {
     fn memory(&self) -> Bytes {
         match self {
             Self::Table(table) => table.memory(),
+            Self::Blank(_) => Bytes::ZERO,
             Self::Lines(lines) => lines.memory(),
         }
     }
@@ -274,6 +273,7 @@ impl Layer {
     fn get(&self, index: usize) -> u32 {
         match self {
             Self::Table(table) => table[index],
+            Self::Blank(_) => 0,
             Self::Lines(lines) => lines.get(index),
         }
     }
@@ -282,6 +282,7 @@ impl Layer {
     fn call(&self, index: usize) {
         match self {
             Self::Table(table) => table.call(index),
+            Self::Blank(_) => {}
             Self::Lines(lines) => lines.places.call(index / LINE),
         }
     }
@@ -289,6 +290,7 @@ impl Layer {
     fn copy_into(&self, copy: &mut Table<u32>) {
         match self {
             Self::Table(table) => copy.clone_from(table),
+            Self::Blank(table) => *copy = table.like(),
             Self::Lines(lines) => lines.copy_into(copy),
         }
     }
@@ -299,7 +301,6 @@ impl Overlay {
         let lines = base.base().len().div_ceil(LINE);
         Self {
             base: Arc::clone(base),
-            is_blank: false,
             places: Table::new(lines),
             changed: Vec::new(),
             lines: Table::new((lines / CHANGED_MAX + 1) * LINE),
@@ -315,7 +316,6 @@ impl Overlay {
         if !Arc::ptr_eq(&self.base, base) {
             self.base = Arc::clone(base);
         }
-        self.is_blank = false;
         for line in self.changed.drain(..) {
             self.places[line as usize] = 0;
         }
@@ -330,7 +330,7 @@ impl Overlay {
     /// What is to be lent: lines where that is all there is, or else a table.
     fn lent(self) -> Layer {
         match &*self.base {
-            _ if self.is_blank => Layer::Lines(self),
+            Layer::Blank(_) => Layer::Lines(self),
             Layer::Lines(lines) if lines.changed.len() + self.changed.len() < lines.places.len() / CHANGED_MAX => {
                 let mut merged = lines.clone();
                 for (&line, numbers) in self.changed.iter().zip(self.lines.chunks(LINE)) {
@@ -354,15 +354,12 @@ impl Overlay {
 
     fn call(&self, index: usize) {
         self.places.call(index / LINE);
-        if !self.is_blank {
-            self.base.call(index);
-        }
+        self.base.call(index);
     }
 
     #[inline]
     fn get(&self, index: usize) -> u32 {
         match self.places[index / LINE] {
-            0 if self.is_blank => 0,
             0 => self.base.get(index),
             place => self.lines[(place as usize - 1) * LINE + index % LINE],
         }
@@ -386,7 +383,7 @@ impl Overlay {
         self.places[line] = place as u32 + 1;
         let (range, numbers) = (self.range(line), &mut self.lines[place * LINE..]);
         match &*self.base {
-            _ if self.is_blank => numbers[..LINE].fill(0),
+            Layer::Blank(_) => numbers[..LINE].fill(0),
             Layer::Table(table) => numbers[..range.len()].copy_from_slice(&table[range]),
             Layer::Lines(lines) => match lines.places[line] {
                 0 => numbers[..LINE].fill(0),
@@ -397,10 +394,7 @@ impl Overlay {
     }
 
     fn copy_into(&self, copy: &mut Table<u32>) {
-        match self.is_blank {
-            true => *copy = self.base.base().like(),
-            false => self.base.copy_into(copy),
-        }
+        self.base.copy_into(copy);
         for (&line, numbers) in self.changed.iter().zip(self.lines.chunks(LINE)) {
             let line = self.range(line as usize);
             copy[line.clone()].copy_from_slice(&numbers[..line.len()]);

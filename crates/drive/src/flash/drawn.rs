@@ -8,6 +8,7 @@
 //!
 //! The map's tables come first: what they say of a page or a block holds.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use block::{Bytes, Seed};
@@ -96,7 +97,7 @@ pub(super) struct Found {
 
 impl Origin {
     #[inline]
-    pub fn slot_of(&self, page: Lpn) -> Option<u32> {
+    fn slot_of(&self, page: Lpn) -> Option<u32> {
         let inverted = self.slots.get(page.0 as usize);
         if inverted > TRIMMED { Some(!inverted) } else { self.extents.slot_of(page) }
     }
@@ -150,7 +151,7 @@ impl Places {
     }
 
     /// The unit of a block, its first block, and all of them.
-    pub fn unit_of(&self, block: u32) -> (Unit, u32, &[BlockPlaces]) {
+    fn unit_of(&self, block: u32) -> (Unit, u32, &[BlockPlaces]) {
         let (unit, each) = (block / self.unit_blocks, self.unit_blocks as usize + 1);
         (Unit(unit), unit * self.unit_blocks, &self.blocks[unit as usize * each..][..each])
     }
@@ -163,8 +164,15 @@ impl Places {
 
     /// Whether the page that was in a slot at the origin was not written since.
     #[inline]
-    pub fn is_kept(&self, origin: u32) -> bool {
-        self.kept[(origin >> 6) as usize] >> (origin & 63) & 1 == 1
+    fn is_kept(&self, origin: u32) -> bool {
+        is_marked(&self.kept, origin)
+    }
+
+    /// Which of the pages of its unit that were moved a block has now.
+    pub fn dealt(&self, block: u32) -> Range<u32> {
+        let (_, first, blocks) = self.unit_of(block);
+        let number = (block - first) as usize;
+        blocks[number].dealt_before..blocks[number + 1].dealt_before
     }
 
     /// Where a page is that was not written, by its slot at the origin.
@@ -192,20 +200,15 @@ impl Places {
             origin.owners_of(block, unit, self.page_bits, &mut owners);
             return valid_slots(self.words(&self.kept, block)).for_each(|at| note(base | at, owners[at as usize]));
         }
-        let number = (block - first) as usize;
-        let begin = blocks[number].dealt_before;
-        let mut left = blocks[number + 1].dealt_before - begin;
-        if left == 0 {
-            return;
-        }
-        let mut slots = valid_slots(self.words(&self.valid, block));
-        let mut from = blocks.partition_point(|block| block.moved_before <= begin) - 1;
-        let mut passed = begin - blocks[from].moved_before;
+        let dealt = self.dealt(block);
+        let (mut left, mut slots) = (dealt.len(), valid_slots(self.words(&self.valid, block)));
+        let mut from = blocks.partition_point(|block| block.moved_before <= dealt.start) - 1;
+        let mut passed = (dealt.start - blocks[from].moved_before) as usize;
         while left > 0 {
             let block = first + from as u32;
             if !blocks[from].stays {
                 origin.owners_of(block, unit, self.page_bits, &mut owners);
-                let here = valid_slots(self.words(&self.kept, block)).skip(passed as usize).take(left as usize);
+                let here = valid_slots(self.words(&self.kept, block)).skip(passed).take(left);
                 for (at, slot) in here.zip(&mut slots) {
                     note(base | slot, owners[at as usize]);
                     left -= 1;
@@ -254,10 +257,16 @@ impl Drawn {
         if !self.has(page) {
             return None;
         }
-        match self.origin.slot_of(page) {
-            Some(origin) if self.places.is_kept(origin) => Some(self.places.slot_of_kept(origin)),
-            _ => self.draw_slot(page, valid, owners),
+        match self.origin_of_kept(page) {
+            Some(origin) => Some(self.places.slot_of_kept(origin)),
+            None => self.draw_slot(page, valid, owners),
         }
+    }
+
+    /// The slot at the origin of a page that was not written since; none if it was.
+    #[inline]
+    pub fn origin_of_kept(&self, page: Lpn) -> Option<u32> {
+        self.origin.slot_of(page).filter(|origin| self.places.is_kept(*origin))
     }
 
     /// The first slot that the number of a page draws of those that hold pages that were written.
@@ -291,15 +300,7 @@ impl Drawn {
         let (from, at) =
             (self.from[(slot >> self.places.page_bits) as usize], slot & ((1 << self.places.page_bits) - 1));
         let may_be = from == NAMED || at >= u32::from(from);
-        may_be
-            && valid[(slot >> 6) as usize] >> (slot & 63) & 1 == 1
-            && (from < NAMED || owners.get(slot as usize) == UNNAMED.0)
-    }
-
-    /// Whether a page was not written since the origin.
-    #[cfg(test)]
-    pub fn keeps(&self, page: Lpn) -> bool {
-        page.0 < self.places.first_of_map && self.origin.slot_of(page).is_some_and(|origin| self.places.is_kept(origin))
+        may_be && is_marked(valid, slot) && (from < NAMED || owners.get(slot as usize) == UNNAMED.0)
     }
 
     /// Has at hand soon what finding a page will need first: the slot that it draws first, and where it was.
@@ -330,6 +331,12 @@ impl Drawn {
             owners.set((base | at) as usize, UNNAMED.0);
         }
     }
+}
+
+/// Whether the bit of a slot is set.
+#[inline]
+pub(super) fn is_marked(marks: &[u64], slot: u32) -> bool {
+    marks[(slot >> 6) as usize] >> (slot & 63) & 1 == 1
 }
 
 /// The place of the bit that so many bits are before.

@@ -134,7 +134,8 @@ impl Mapping {
         self.mark_valid();
     }
 
-    fn note_place(&mut self, page: Lpn, slot: u32) {
+    /// Has the tables say that a page is in a slot.
+    pub(super) fn note_place(&mut self, page: Lpn, slot: u32) {
         self.note_tabled(page);
         self.slots.set(page.0 as usize, !slot);
         self.owners.set(slot as usize, page.0);

@@ -98,7 +98,7 @@ impl Mapping {
             let block = slot >> self.page_bits;
             if counted.of_map(block).contains(&page) && self.is_as_it_was(block, counted) {
                 valid[(slot >> 6) as usize] |= 1 << (slot & 63);
-                self.put_of_map(page, slot);
+                self.note_place(Lpn(page), slot);
             }
         }
         let words = 1 << self.page_bits >> 6;
@@ -109,7 +109,7 @@ impl Mapping {
             let (kept, marks) = (u32::from(counted.kept[block as usize]), (block as usize) * words..);
             for (page, place) in counted.of_map(block).iter().zip(kept..) {
                 let slot = block << self.page_bits | select(&valid[marks.clone()][..words], place);
-                self.put_of_map(*page, slot);
+                self.note_place(Lpn(*page), slot);
             }
         }
         self.valid.clone_from(&valid);
@@ -135,12 +135,6 @@ impl Mapping {
         self.tabled = 0..self.slots.len() as u32;
         self.changes.lose();
         self.digest = digest::written(self.digest ^ seed.get(), 0, UNNAMED);
-    }
-
-    /// Puts a page of the map's into a slot.
-    fn put_of_map(&mut self, page: u32, slot: u32) {
-        self.slots.set(page as usize, !slot);
-        self.owners.set(slot as usize, page);
     }
 
     /// Draws which of a unit's pages that may not have been written were not, and which of its slots are valid.
@@ -194,9 +188,7 @@ impl Mapping {
         let moved = state.victim.filter(|victim| victim.block == block).map_or(0, |victim| victim.next);
         moved..open.map_or(self.block_end(block), |open| open.next)
     }
-}
 
-impl Mapping {
     /// Has the tables say who is in a block, as far as somebody has.
     fn name_block(&mut self, block: u32) {
         if let Some(drawn) = &mut self.drawn {
@@ -209,10 +201,8 @@ impl Mapping {
         let places = &drawn.places;
         let words = places.words(&self.valid, block);
         if !drawn.is_named(block) {
-            let (_, first, blocks) = places.unit_of(block);
-            let number = (block - first) as usize;
-            let were = blocks[number + 1].dealt_before - blocks[number].dealt_before;
-            let end = valid_slots(places.words(&places.valid, block)).nth(were as usize).unwrap_or(places.pages);
+            let were = places.dealt(block).len();
+            let end = valid_slots(places.words(&places.valid, block)).nth(were).unwrap_or(places.pages);
             return Found { kept: valid_slots(words).filter(|at| *at < end).count() as u32, ..Found::default() };
         }
         let (base, row) = (block << self.page_bits, 2 * self.geometry.units() * self.geometry.program_pages);
@@ -222,9 +212,8 @@ impl Mapping {
             if page >= places.first_of_map {
                 continue;
             }
-            let origin = drawn.origin.slot_of(Lpn(page)).filter(|origin| places.is_kept(*origin));
             // What was written since, and is named for that, may have left its block behind as it was, or its unit.
-            let from = origin.map(|origin| origin >> self.page_bits);
+            let from = drawn.origin_of_kept(Lpn(page)).map(|origin| origin >> self.page_bits);
             let from = from.filter(|from| drawn.is_named(*from) || !places.stays(*from));
             let is_kept = from.is_some_and(|from| from / places.unit_blocks == block / places.unit_blocks);
             found.kept += u32::from(is_kept);
@@ -255,13 +244,11 @@ impl Mapping {
         let Some(drawn) = &self.drawn else { return };
         let page = loop {
             let page = Lpn(draws.below(drawn.places.first_of_map));
-            let is_written = || drawn.origin.slot_of(page).is_none_or(|origin| !drawn.places.is_kept(origin));
-            if self.slots.get(page.0 as usize) == UNMAPPED && is_written() {
+            if self.slots.get(page.0 as usize) == UNMAPPED && drawn.origin_of_kept(page).is_none() {
                 break page;
             }
         };
-        self.slots.set(page.0 as usize, !slot);
-        self.owners.set(slot as usize, page.0);
+        self.note_place(page, slot);
     }
 
     /// Has the tables say where every page is.
@@ -279,8 +266,7 @@ impl Mapping {
         for page in 0..drawn.places.first_of_map {
             if self.slots.get(page as usize) == UNMAPPED && !unnamed.is_empty() {
                 let slot = unnamed.swap_remove(draws.below(unnamed.len() as u32) as usize);
-                self.slots.set(page as usize, !slot);
-                self.owners.set(slot as usize, page);
+                self.note_place(Lpn(page), slot);
             }
         }
         self.changes.lose();

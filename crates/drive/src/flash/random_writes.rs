@@ -16,6 +16,7 @@ use block::{Bytes, Lba, Nanos, Seed};
 use super::buffer::SectorMask;
 use super::construct::Writer;
 use super::counted::Counted;
+use super::drawn::is_marked;
 use super::geometry::Geometry;
 use super::mapping::Mapping;
 use super::nand::NandTimes;
@@ -187,7 +188,7 @@ impl Mapping {
         let filled = host.next % self.geometry.program_pages;
         let slots: Vec<u32> = (host.next - filled..host.next)
             .map(|page| host.block << self.page_bits | page)
-            .filter(|slot| self.valid[(slot >> 6) as usize] >> (slot & 63) & 1 == 1)
+            .filter(|slot| is_marked(&self.valid, *slot))
             .collect();
         let mut draws = Draws::new(seed);
         for slot in &slots {
@@ -248,7 +249,10 @@ mod tests {
             .map(|page| {
                 (
                     mapping.slots.get(page as usize) > 1,
-                    mapping.drawn.as_ref().is_some_and(|drawn| drawn.keeps(Lpn(page))),
+                    mapping
+                        .drawn
+                        .as_ref()
+                        .is_some_and(|drawn| drawn.has(Lpn(page)) && drawn.origin_of_kept(Lpn(page)).is_some()),
                 )
             })
             .unzip();

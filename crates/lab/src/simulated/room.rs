@@ -10,7 +10,7 @@ use crate::LabError;
 /// So many states there are at once, beside what measurements write to: the drive's own, two further ones, and the one that the
 /// drive has left meanwhile, in part.
 const BESIDE: f64 = 3.6;
-/// So many where memory is short: a further one, and of the drive's own what it takes to make others.
+/// So many where memory is short: the drive's own and a further one, neither of which takes the most.
 const BESIDE_SHORT: f64 = 1.6;
 /// Memory that is left to others: one part in so many.
 const MARGIN: u64 = 16;
@@ -72,14 +72,18 @@ impl Room {
 
     /// The same where each takes so much, if that is more than was thought.
     pub fn is_short_of(&self, state: Bytes) -> bool {
-        let more = state.get().max(self.state.get()) as f64 / self.state.get().max(1) as f64;
-        self.clones_beside(BESIDE * more) < 1.0
+        self.clones_beside(BESIDE * self.share(state).max(1.0)) < 1.0
+    }
+
+    /// What part this is of what a state takes at most.
+    fn share(&self, memory: Bytes) -> f64 {
+        memory.get() as f64 / self.state.get().max(1) as f64
     }
 
     /// Whether a drive that takes `own` can go on into a random state beside measurements of what it was: where memory is
     /// short, only if it is in none yet. What was begun on a copy before may have come to another state meanwhile.
     pub fn can_fork(&self, own: Bytes) -> bool {
-        let share = own.get() as f64 / self.state.get().max(1) as f64;
+        let share = self.share(own);
         !self.is_short() || share < 0.5 && self.clones_beside(2.0 + share) >= 1.0
     }
 
