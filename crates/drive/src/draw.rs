@@ -42,6 +42,16 @@ impl Draws {
         ((u64::from(self.draw()) * u64::from(limit)) >> 32) as u32
     }
 
+    /// Two independent numbers, the first below one limit and the second below the other.
+    #[inline]
+    pub fn both_below(&mut self, limit: u32, other: u32) -> (u32, u32) {
+        self.0 = self.0.wrapping_add(STEP);
+        let mut z = mixed_up(self.0);
+        z ^= z >> 31;
+        let below = |number: u64, limit: u32| ((number * u64::from(limit)) >> 32) as u32;
+        (below(z >> 32, limit), below(z & u64::from(u32::MAX), other))
+    }
+
     /// Whether something of these odds happens this time.
     #[inline]
     pub fn happens(&mut self, odds: Odds) -> bool {
@@ -60,10 +70,15 @@ pub const fn lasting(seed: Seed, number: u64) -> u32 {
 
 /// SplitMix64's finaliser.
 #[inline]
-const fn mixed(mut z: u64) -> u32 {
+const fn mixed(z: u64) -> u32 {
+    (mixed_up(z) >> 32) as u32
+}
+
+/// All of it but the last step, which leaves the upper half as it is.
+#[inline]
+const fn mixed_up(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (z >> 32) as u32
+    (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb)
 }
 
 /// How likely something is, to 2⁻³².

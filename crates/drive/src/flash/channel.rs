@@ -3,6 +3,8 @@
 use block::Nanos;
 use serde::{Deserialize, Serialize};
 
+use super::timeline::Timeline;
+
 /// The reservations of a flash channel, which moves one thing at a time for any of its dies.
 ///
 /// Work is booked when it is decided, often far ahead: a die has ten milliseconds of collection before
@@ -10,17 +12,18 @@ use serde::{Deserialize, Serialize};
 /// work in order, so what is booked for one die only ever grows at its end; a booking looks for a gap
 /// among those of the other dies. Nothing is moved, neither in time nor in memory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Channel {
-    /// One for each die, then one for the reads that go first, where there are such.
-    lanes: Vec<Lane>,
-    /// When the last span of each lane ends, where they are not just two: most are not in the way of what begins later, which is
-    /// seen here at once.
-    ends: Vec<Nanos>,
-    /// For each die and each lane, the first span that can be in the way of the die's next booking, which
-    /// will be no earlier than its last one: `die * lanes + lane`.
-    cursors: Vec<usize>,
-    /// The last stretch without a gap, whoever it is booked for: nothing is booked behind it. Kept where `ends` are.
-    last: (Nanos, Nanos),
+pub enum Channel {
+    Pair(Pair),
+    Many(Timeline),
+}
+
+/// Two who share a channel: two dies, or one and its reads that go first.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Pair {
+    lanes: [Lane; 2],
+    /// For each of both, the first span of the other that can be in the way of its next booking, which will be no earlier than its
+    /// last one.
+    cursors: [usize; 2],
 }
 
 /// What is booked for one die.
@@ -48,12 +51,9 @@ const FEW: usize = 4;
 impl Channel {
     /// An idle channel of so many dies; `inserts` where what goes before the rest is reserved as well.
     pub fn new(dies: u32, inserts: bool) -> Self {
-        let lanes = dies as usize + usize::from(inserts);
-        Self {
-            lanes: vec![Lane::default(); lanes],
-            ends: vec![Nanos::ZERO; lanes],
-            cursors: vec![0; lanes * lanes],
-            last: (Nanos::ZERO, Nanos::ZERO),
+        match dies + u32::from(inserts) {
+            2 => Self::Pair(Pair::default()),
+            _ => Self::Many(Timeline::new(dies)),
         }
     }
 
@@ -63,18 +63,10 @@ impl Channel {
     /// `now` is the time that has been reached: what ended before it is forgotten.
     #[inline]
     pub fn reserve(&mut self, now: Nanos, die: u32, earliest: Nanos, length: Nanos) -> Nanos {
-        let die = die as usize;
-        if self.lanes[die].remembered() >= MANY {
-            self.forget(die, now);
+        match self {
+            Self::Pair(pair) => pair.reserve(now, die as usize, earliest, length),
+            Self::Many(timeline) => timeline.reserve(now, die, earliest, length),
         }
-        let [first, second] = &mut self.lanes[..] else { return self.append(die, earliest, length) };
-        let (mine, other) = if die == 0 { (first, second) } else { (second, first) };
-        let from = earliest.max(mine.end());
-        let mut place = other.first_late(self.cursors[die + 1], from);
-        let start = other.free_from(&mut place, from, length);
-        self.cursors[die + 1] = place;
-        mine.append(start, start + length);
-        start + length
     }
 
     /// Reserves `count` spans of `length` one after the other. From when on the one after it can be is what `next` says of the
@@ -89,54 +81,23 @@ impl Channel {
         count: u32,
         mut next: impl FnMut(Nanos) -> Nanos,
     ) -> Nanos {
-        let die = die as usize;
-        if self.lanes[die].remembered() >= MANY {
-            self.forget(die, now);
-        }
-        if let ([first, second], true) = (&mut self.lanes[..], count > 0) {
-            let (mine, other) = if die == 0 { (first, second) } else { (second, first) };
-            return mine.append_each(other, &mut self.cursors[die + 1], earliest, length, count, next);
-        }
-        let mut from = earliest;
-        for _ in 0..count {
-            from = next(self.append(die, from, length));
-        }
-        from
-    }
-
-    /// Reserves one span where there is not just one other lane; its end.
-    #[inline(never)]
-    fn append(&mut self, die: usize, earliest: Nanos, length: Nanos) -> Nanos {
-        let from = self.ends[die].max(earliest);
-        let (solid, end) = self.last;
-        let start = if from < solid { self.first_gap(die, from, length) } else { from.max(end) };
-        self.lanes[die].append(start, start + length);
-        self.ends[die] = start + length;
-        self.note_last(start, start + length);
-        start + length
-    }
-
-    /// Notes that a span was booked.
-    #[inline]
-    fn note_last(&mut self, start: Nanos, end: Nanos) {
-        if start > self.last.1 {
-            self.last = (start, end);
-        } else {
-            self.last.1 = self.last.1.max(end);
+        match self {
+            Self::Pair(pair) if count > 0 => {
+                let (mine, other, cursor) = pair.sides(now, die as usize);
+                mine.append_each(other, cursor, earliest, length, count, next)
+            }
+            _ => (0..count).fold(earliest, |from, _| next(self.reserve(now, die, from, length))),
         }
     }
 
     /// Reserves for a read of `die` that goes before what is booked for that die the earliest `length` from `earliest` on
     /// that the other dies and the other such reads leave free; returns its end.
     pub fn insert(&mut self, now: Nanos, die: u32, earliest: Nanos, length: Nanos) -> Nanos {
-        let reads = self.lanes.len() - 1;
-        if self.lanes[reads].remembered() >= MANY {
-            self.forget(reads, now);
-        }
         let start = self.find(now, die, earliest, length);
-        self.lanes[reads].insert(start, start + length);
-        self.ends[reads] = self.ends[reads].max(start + length);
-        self.note_last(start, start + length);
+        match self {
+            Self::Pair(pair) => pair.sides(now, 1).0.insert(start, start + length),
+            Self::Many(timeline) => timeline.insert(now, start, start + length),
+        }
         start + length
     }
 
@@ -144,46 +105,38 @@ impl Channel {
     /// free for `length`. Nothing is reserved: for what goes before that which was promised.
     pub fn find(&mut self, now: Nanos, die: u32, earliest: Nanos, length: Nanos) -> Nanos {
         debug_assert!(earliest >= now, "what is over at {now} is not looked at, and {earliest} is before that");
-        if let [first, second] = &mut self.lanes[..] {
-            let other = if die == 0 { second } else { first };
-            let mut cursor = other.first_after(now, earliest);
-            return other.free_from(&mut cursor, earliest, length);
-        }
-        let mut start = earliest;
-        loop {
-            let tried = start;
-            for (other, &end) in self.ends.iter().enumerate() {
-                if end > start && other != die as usize {
-                    let lane = &mut self.lanes[other];
-                    let mut cursor = lane.first_after(now, start);
-                    start = lane.free_from(&mut cursor, start, length);
-                }
+        match self {
+            Self::Pair(Pair { lanes: [first, second], .. }) => {
+                let other = if die == 0 { second } else { first };
+                let mut cursor = other.first_after(now, earliest);
+                other.free_from(&mut cursor, earliest, length)
             }
-            if start == tried {
-                return start;
-            }
+            Self::Many(timeline) => timeline.find(now, die, earliest, length),
         }
     }
+}
 
-    /// The first moment from `earliest` on at which the other dies leave the channel free for `length`, where there is not
-    /// just one other lane.
-    fn first_gap(&mut self, die: usize, earliest: Nanos, length: Nanos) -> Nanos {
-        let lanes = self.lanes.len();
-        let cursors = &mut self.cursors[die * lanes..(die + 1) * lanes];
-        let mut start = earliest;
-        loop {
-            // A lane that moves the start may bring it into the way of one that was passed: so until all agree. The die's own
-            // has ended by then.
-            let tried = start;
-            for (other, &end) in self.ends.iter().enumerate() {
-                if end > start {
-                    start = self.lanes[other].free_from(&mut cursors[other], start, length);
-                }
-            }
-            if start == tried {
-                return start;
-            }
+impl Pair {
+    #[inline]
+    fn reserve(&mut self, now: Nanos, die: usize, earliest: Nanos, length: Nanos) -> Nanos {
+        let (mine, other, cursor) = self.sides(now, die);
+        let from = earliest.max(mine.end());
+        let mut place = other.first_late(*cursor, from);
+        let start = other.free_from(&mut place, from, length);
+        *cursor = place;
+        mine.append(start, start + length);
+        start + length
+    }
+
+    /// What is booked for a die and for the other, and the die's cursor; the first without what is over, if that is much.
+    #[inline]
+    fn sides(&mut self, now: Nanos, die: usize) -> (&mut Lane, &Lane, &mut usize) {
+        if self.lanes[die].remembered() >= MANY {
+            self.forget(die, now);
         }
+        let [first, second] = &mut self.lanes;
+        let (mine, other) = if die == 0 { (first, second) } else { (second, first) };
+        (mine, other, &mut self.cursors[die])
     }
 
     /// Forgets the spans of a lane that are over at `now`.
@@ -196,9 +149,8 @@ impl Channel {
         lane.spans.drain(..dropped);
         let first = lane.forgotten;
         lane.over = lane.over.saturating_sub(dropped).max(first);
-        for cursor in self.cursors.iter_mut().skip(die).step_by(self.lanes.len()) {
-            *cursor = cursor.saturating_sub(dropped).max(first);
-        }
+        let cursor = &mut self.cursors[1 - die];
+        *cursor = cursor.saturating_sub(dropped).max(first);
     }
 }
 
@@ -371,6 +323,7 @@ mod tests {
             from = reserve(&mut single, 0, from, 50) + 25;
         }
         assert_eq!(next, at(from));
+        let (Channel::Pair(row), Channel::Pair(single)) = (row, single) else { panic!("two dies are a pair") };
         assert_eq!(row.lanes[0].spans, single.lanes[0].spans);
     }
 
@@ -382,8 +335,19 @@ mod tests {
             channel.reserve(at(i * 100), 0, at(i * 100), at(10));
             other = channel.reserve(at(i * 100), 1, at(i * 100), at(10)).as_nanos();
         }
-        assert!(channel.lanes.iter().all(|lane| lane.spans.len() <= MANY));
+        let Channel::Pair(pair) = channel else { panic!("two dies are a pair") };
+        assert!(pair.lanes.iter().all(|lane| lane.spans.len() <= MANY));
         assert_eq!(other, at(9_999 * 100 + 20).as_nanos(), "the first die's span was seen each time");
+    }
+
+    #[test]
+    fn reads_of_a_lone_die_are_forgotten_too() {
+        let mut channel = Channel::new(1, true);
+        for i in 0..10_000 {
+            assert_eq!(channel.insert(at(i * 100), 0, at(i * 100), at(10)), at(i * 100 + 10));
+        }
+        let Channel::Pair(Pair { lanes: [_, reads], .. }) = channel else { panic!("a die and its reads are a pair") };
+        assert!(reads.spans.len() <= 2 * MANY);
     }
 
     /// Reads that go first find the earliest gap that there is, whatever is over by then.
@@ -411,7 +375,6 @@ mod tests {
                 taken.push((die, end - length, end));
                 last[die] = end;
             }
-            assert_eq!(channel.last.1, channel.ends.iter().copied().max().unwrap());
             taken.retain(|&(_, _, end)| end + 1 > now);
         }
     }

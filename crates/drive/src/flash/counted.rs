@@ -30,7 +30,7 @@ pub(super) struct Counted {
     /// The first page of the map.
     pub first_of_map: u32,
     page_bits: u32,
-    draws: Draws,
+    pub(super) draws: Draws,
 }
 
 impl Counted {
@@ -91,6 +91,11 @@ impl Counted {
         let pages = &mut self.of_map[block as usize];
         self.places_of_map[(page.0 - self.first_of_map) as usize] = (block, pages.len() as u32);
         pages.push(page.0);
+    }
+
+    /// Whether the map has no pages of its own.
+    pub fn is_without_map(&self) -> bool {
+        self.of_map.is_empty()
     }
 
     /// Whether a page of the map was ever written.

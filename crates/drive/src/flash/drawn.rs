@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use block::{Bytes, Seed};
+use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 
 use super::extents::Extents;
@@ -306,7 +307,9 @@ impl Drawn {
     /// Has at hand soon what finding a page will need first: the slot that it draws first, and where it was.
     #[inline]
     pub fn call(&self, page: Lpn, valid: &Table<u64>) {
-        valid.call((self.next_draw(&mut self.draws(page)) >> 6) as usize);
+        let slot = self.next_draw(&mut self.draws(page));
+        valid.call((slot >> 6) as usize);
+        prefetch_index(&self.from, (slot >> self.places.page_bits) as usize);
         self.origin.extents.call(page);
     }
 

@@ -23,6 +23,7 @@ mod held_tables;
 pub(crate) mod housekeeping;
 mod journal;
 mod lookup;
+mod losses;
 
 mod map_cache;
 mod mapping;
@@ -43,6 +44,7 @@ mod recent;
 mod retirement;
 mod side_by_side;
 mod spec;
+mod timeline;
 mod together;
 mod variation;
 mod warmth;

@@ -182,11 +182,15 @@ impl Mapping {
     }
 
     /// The pages of a block that may be valid: those that were written and not yet moved.
-    fn used(&self, unit: Unit, block: u32) -> Range<u32> {
+    pub(super) fn used(&self, unit: Unit, block: u32) -> Range<u32> {
         let state = &self.units[unit.0 as usize];
         let open = [state.host, state.collection].into_iter().find(|open| open.block == block);
-        let moved = state.victim.filter(|victim| victim.block == block).map_or(0, |victim| victim.next);
-        moved..open.map_or(self.block_end(block), |open| open.next)
+        match (open, state.victim.filter(|victim| victim.block == block)) {
+            (Some(open), _) => 0..open.next,
+            (_, Some(victim)) => victim.next..self.block_end(block),
+            _ if self.is_closed(block) => 0..self.block_end(block),
+            _ => 0..0,
+        }
     }
 
     /// Has the tables say who is in a block, as far as somebody has.
@@ -207,11 +211,10 @@ impl Mapping {
         }
         let (base, row) = (block << self.page_bits, 2 * self.geometry.units() * self.geometry.program_pages);
         let (mut found, mut last) = (Found { is_named: true, ..Found::default() }, UNNAMED.0);
-        for at in valid_slots(words) {
-            let page = self.owners.get((base | at) as usize);
-            if page >= places.first_of_map {
-                continue;
-            }
+        let pages = valid_slots(words).map(|at| self.owners.get((base | at) as usize));
+        let pages: Vec<u32> = pages.filter(|page| *page < places.first_of_map).collect();
+        pages.iter().for_each(|page| drawn.call_kept(Lpn(*page)));
+        for page in pages {
             // What was written since, and is named for that, may have left its block behind as it was, or its unit.
             let from = drawn.origin_of_kept(Lpn(page)).map(|origin| origin >> self.page_bits);
             let from = from.filter(|from| drawn.is_named(*from) || !places.stays(*from));

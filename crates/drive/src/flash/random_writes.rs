@@ -18,6 +18,7 @@ use super::construct::Writer;
 use super::counted::Counted;
 use super::drawn::is_marked;
 use super::geometry::Geometry;
+use super::losses::Losses;
 use super::mapping::Mapping;
 use super::nand::NandTimes;
 use super::operation::{Cells, FlashOp, Lpn, PageLocation, UNNAMED};
@@ -73,21 +74,38 @@ impl FlashDrive {
         let mut regions = Draws::new(seed.split("regions"));
         let shares = DieShares::of(&drive.spec);
         // What the map's memory has to do is asked before each.
-        let most = if drive.map_cache.is_some() { 1 } else { drive.mapping.pages_together() };
+        let is_plain = drive.map_cache.is_none() && counted.is_without_map();
+        let geometry = &drive.mapping.geometry;
+        let losses = Losses::new(geometry.blocks_per_plane * geometry.pages_per_block).filter(|_| is_plain);
+        let most = if drive.map_cache.is_some() { 1 } else { drive.mapping.pages_together(losses.is_some()) };
         let (mut done, mut waits) = (0, false);
         while done < writes && !drive.mapping.is_read_only() {
-            let mut left = u64::from(most).min(writes - done) as u32;
+            let due = writes - done;
             if drive.map_cache.is_some() {
                 drive.claim_region(Lpn(regions.below(drive.map_base)), &mut counted, shares);
                 if drive.mapping.is_read_only() {
                     break;
                 }
             }
-            counted.lose(&mut drive.mapping, left);
-            done += u64::from(left);
+            let mut left = match losses.as_ref().filter(|losses| due >= losses.most(&drive.mapping)) {
+                Some(losses) => counted.lose_everywhere(&mut drive.mapping, losses),
+                None => {
+                    let count = due.min(u64::from(most)) as u32;
+                    counted.lose(&mut drive.mapping, count);
+                    count
+                }
+            };
+            let surplus = u64::from(left).saturating_sub(due) as u32;
+            counted.give_back(&mut drive.mapping, surplus);
+            left -= surplus;
             while left > 0 {
-                let (count, is_full) = drive.put_together(left, &mut counted, shares);
+                if left > most && drive.mapping.is_read_only() {
+                    counted.give_back(&mut drive.mapping, left);
+                    break;
+                }
+                let (count, is_full) = drive.put_together(left.min(most), &mut counted, shares);
                 (left, waits) = (left - count, !is_full);
+                done += u64::from(count);
             }
         }
         let page = drive.spec.geometry.page;
@@ -341,6 +359,47 @@ mod tests {
             check(&drive, size);
             assert!(in_order(&drive) < pages / 8, "{size}: {} of {pages}", in_order(&drive));
         }
+    }
+
+    const LARGE: &str = "capacity.user=320MiB&channels=1&dies_per_channel=2&pages_per_block=512&capacity.spare=65%";
+
+    /// How many valid pages blocks hold, and units.
+    fn sums(mapping: &Mapping) -> (u32, u32) {
+        let blocks = (0..mapping.counts.len() as u32).map(|block| mapping.count(block)).sum();
+        (blocks, mapping.units.iter().map(|unit| unit.valid).sum())
+    }
+
+    #[test]
+    fn a_drive_that_wears_out_meanwhile_keeps_all_its_pages() {
+        let worn = "rated_erases=12&reserve=2%&spread_max=2&least_worn_first=true";
+        let mut drive = full(&format!("990-pro?{worn}&slc.fixed=0B&slc.dynamic=0B&{LARGE}"));
+        drive.write_at_random(u64::from(100 * drive.map_base), Seed::new(1));
+        assert!(drive.mapping.is_read_only() && drive.counters.host_rejected > Bytes::ZERO);
+        assert_eq!(sums(&drive.mapping), (drive.map_base, drive.map_base));
+        assert_eq!(valid_slots(&drive.mapping.valid).count(), drive.map_base as usize);
+        assert!((0..drive.map_base).all(|page| drive.mapping.slot_of(Lpn(page)).is_some()));
+    }
+
+    #[test]
+    fn pages_that_are_lost_together_are_fewer_everywhere_and_can_be_given_back() {
+        let drive = full(&format!("990-pro?slc.fixed=8MB&slc.dynamic=16MB&{LARGE}"));
+        let (mut mapping, pages) = (drive.mapping.without_tables(), drive.map_base);
+        let mut counted = Counted::new(&mapping, pages, Seed::new(2));
+        let losses = Losses::new(mapping.geometry.blocks_per_plane * 512).unwrap();
+        let (before, mut all) = (mapping.counts.clone(), 0);
+        for _ in 0..1_000 {
+            all += counted.lose_everywhere(&mut mapping, &losses);
+        }
+        assert_eq!(sums(&mapping), (pages - all, pages - all));
+        let full_blocks = || before.iter().zip(&mapping.counts).filter(|(before, _)| **before == 512);
+        let left: Vec<u16> = full_blocks().map(|(_, now)| *now).collect();
+        let mean = left.iter().map(|left| f64::from(*left)).sum::<f64>() / left.len() as f64;
+        let expected = 512.0 * f64::from(pages - all) / f64::from(pages);
+        assert!((mean / expected - 1.0).abs() < 0.02, "{mean} of 512 left, {expected} expected");
+        counted.give_back(&mut mapping, all);
+        assert_eq!(sums(&mapping), (pages, pages));
+        assert!((0..before.len() as u32).all(|block| mapping.count(block) <= mapping.block_end(block)));
+        assert!(mapping.counts.iter().zip(&counted.kept).all(|(count, kept)| *kept <= count & 0x7fff));
     }
 
     /// The last pages of which nobody has said where they are are found as well, among few or many others.

@@ -1,5 +1,7 @@
 //! Pages of the host's that come to a unit together.
 
+use std::slice;
+
 use prefetch_index::prefetch_index;
 
 use super::collection::mark;
@@ -13,14 +15,17 @@ use crate::shared_table::Numbers;
 /// No more pages than this are written together where they are drawn, and no more than one part in so many of a block.
 const MOST: u32 = 32;
 const BLOCK_SHARE: u32 = 32;
+/// The same where many were lost before at once.
+const OF_MANY: u32 = 256;
+const OF_MANY_SHARE: u32 = 8;
 /// For the turns of so many units ahead memory is asked.
 const TURNS_AHEAD: usize = 4;
 
 impl Mapping {
     /// So many pages of the host's are written together: whole flash pages, and few beside a block.
-    pub(super) fn pages_together(&self) -> u32 {
-        let most = self.host_block_pages() / BLOCK_SHARE;
-        most.clamp(1, MOST).next_multiple_of(self.geometry.program_pages)
+    pub(super) fn pages_together(&self, are_many: bool) -> u32 {
+        let (most, share) = if are_many { (OF_MANY, OF_MANY_SHARE) } else { (MOST, BLOCK_SHARE) };
+        (self.host_block_pages() / share).clamp(1, most).next_multiple_of(self.geometry.program_pages)
     }
 
     /// Writes up to so many pages, of which there is no copy, as [`put`](Self::put) does one after the other, but all to the unit
@@ -87,6 +92,9 @@ impl Mapping {
     /// does one after the other. A bit for each says whether an older copy of it is in flash.
     pub fn write_flash_page(&mut self, first: Lpn, plan: &mut Vec<FlashOp>) -> u64 {
         let (unit, together) = (Unit(self.next_unit), self.geometry.program_pages);
+        if self.tabled.is_empty() {
+            self.begin_in_order();
+        }
         let mut kept = 0;
         for page in 0..together {
             kept |= u64::from(self.invalidate(Lpn(first.0 + page))) << page;
@@ -96,11 +104,27 @@ impl Mapping {
         kept
     }
 
+    /// Has tables of its own from now on in place of such that others have too, where these say nothing: what is written in order
+    /// fills its own from one end, in no more memory than lines would take.
+    #[cold]
+    fn begin_in_order(&mut self) {
+        if self.extents.is_empty() && self.drawn.is_none() {
+            for table in [&mut self.slots, &mut self.owners] {
+                if table.own_already().is_none() {
+                    table.clear();
+                }
+            }
+        }
+    }
+
     /// Has at hand soon what will be needed when it is the turn of a unit that comes some time behind this one.
     #[inline]
     fn call_turn(&self, unit: Unit) {
         let units = self.units.len();
-        prefetch_index(&self.units, (unit.0 as usize + 2 * TURNS_AHEAD) % units);
+        let later = &self.units[(unit.0 as usize + 2 * TURNS_AHEAD) % units];
+        prefetch_index(slice::from_ref(&later.host), 0);
+        prefetch_index(slice::from_ref(&later.valid), 0);
+        prefetch_index(slice::from_ref(&later.victim), 0);
         let Frontier { block, next, .. } = self.units[(unit.0 as usize + TURNS_AHEAD) % units].host;
         let slot = (block << self.page_bits | next) as usize;
         prefetch_index(&self.counts, block as usize);

@@ -310,6 +310,20 @@ fn random_writes_without_names_leave_the_level_of_those_with() {
     assert!(compared >= 9, "only {compared} kinds can be made so small");
 }
 
+/// So do those of dies with many pages, of which many become invalid at once.
+#[test]
+fn random_writes_to_large_dies_leave_the_level_of_those_with_names() {
+    for (kind, spare) in [("990-pro?slc.fixed=8MB&slc.dynamic=16MB", 28), ("ssd-320?gc.policy=cost-benefit", 40)] {
+        let changes = format!(
+            "capacity.user=448MiB&channels=1&dies_per_channel=2&planes=1&pages_per_block=512&capacity.spare={spare}%"
+        );
+        let Spec::Flash(spec) = Preset::find(&format!("{kind}&{changes}")).unwrap().spec else { panic!("{kind}") };
+        let mut drive = FlashDrive::new(spec);
+        drive.fill_untimed(Lba::new(0), Lba::new(spec.capacity.sectors()), Bytes::from_mib(1), 100);
+        compare(&format!("{kind} with {spare} %"), &drive, spec.geometry.page.sectors(), 4);
+    }
+}
+
 #[test]
 fn the_drive_of_a_host_is_written_without_time_too() {
     let preset = Preset::find(
