@@ -39,17 +39,16 @@ impl Draws {
     /// A number below `limit`.
     #[inline]
     pub fn below(&mut self, limit: u32) -> u32 {
-        ((u64::from(self.draw()) * u64::from(limit)) >> 32) as u32
+        below(self.draw(), limit)
     }
 
     /// Two independent numbers, the first below one limit and the second below the other.
     #[inline]
     pub fn both_below(&mut self, limit: u32, other: u32) -> (u32, u32) {
         self.0 = self.0.wrapping_add(STEP);
-        let mut z = mixed_up(self.0);
-        z ^= z >> 31;
-        let below = |number: u64, limit: u32| ((number * u64::from(limit)) >> 32) as u32;
-        (below(z >> 32, limit), below(z & u64::from(u32::MAX), other))
+        let z = mixed_up(self.0);
+        let z = z ^ (z >> 31);
+        (below((z >> 32) as u32, limit), below(z as u32, other))
     }
 
     /// Whether something of these odds happens this time.
@@ -57,6 +56,12 @@ impl Draws {
     pub fn happens(&mut self, odds: Odds) -> bool {
         u64::from(self.draw()) < odds.0
     }
+}
+
+/// A draw scaled to numbers below `limit`.
+#[inline]
+const fn below(draw: u32, limit: u32) -> u32 {
+    ((draw as u64 * limit as u64) >> 32) as u32
 }
 
 /// What SplitMix64 goes on by.
@@ -74,7 +79,7 @@ const fn mixed(z: u64) -> u32 {
     (mixed_up(z) >> 32) as u32
 }
 
-/// All of it but the last step, which leaves the upper half as it is.
+/// The same in 64 bits, without the last step, which is for the lower half.
 #[inline]
 const fn mixed_up(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

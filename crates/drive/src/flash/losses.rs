@@ -1,8 +1,8 @@
 //! Many pages that become invalid at once, anywhere.
 //!
 //! Each loss finds its page where memory has to be asked. So a unit loses together what it loses while one page in [`PART`] of the
-//! drive is written, and all that it takes is at hand. A page that is written meanwhile is not lost again, and a block that is
-//! emptied meanwhile has lost all of its: that share is the error.
+//! drive is written, and all that it takes is at hand. What this leaves out is that a page may be lost that was written
+//! meanwhile, and that a block which is emptied meanwhile has not lost all of its yet.
 
 use super::candidates::NOT_CLOSED;
 use super::counted::Counted;
