@@ -143,6 +143,7 @@ pub const RIGS: &[(&str, &str)] = embed![
     "rigs" / "nvme-host",
     "rigs" / "nvme-host-busy",
     "rigs" / "nvme-host-polled",
+    "rigs" / "sas-hba-host",
     "rigs" / "sata-3g-desktop",
     "rigs" / "sata-6g-desktop",
     "rigs" / "sata-host",

@@ -463,7 +463,7 @@ mod tests {
         assert_ne!(done.answers, run(2).answers);
         let value = |group: usize, at: usize| done.answers[group][at].simulated.unwrap().value;
         assert!(value(0, 1) > 4_000.0, "half of the probe's requests and nearly all of 600 others are writes");
-        assert!(matches!(done.answers[0][2].standing, Standing::Unresolved(beyond) if beyond < 1.0));
+        assert!(matches!(done.answers[0][2].standing, Standing::Unresolved(requests) if requests < 1.0));
         let (mean, rate) = (value(1, 0), value(1, 1));
         assert!((mean * rate / 8e6 - 1.0).abs() < 0.01, "Little: {mean} µs times {rate} a second are eight in flight");
         assert!((value(1, 2) - rate).abs() < 0.5 * rate, "a closed loop's slowest half second");

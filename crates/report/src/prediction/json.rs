@@ -49,7 +49,7 @@ fn points(qos: &Qos, run: &QosRun) -> Vec<Value> {
                 Standing::Counts => ("counts", None),
                 Standing::Bound => ("bound", None),
                 Standing::Apart(why) => ("apart", Some(why.clone())),
-                Standing::Unresolved(beyond) => ("unresolved", Some(format!("{beyond:.1} requests lie beyond it"))),
+                Standing::Unresolved(requests) => ("unresolved", Some(format!("rests on {requests:.1} requests"))),
                 Standing::Unmeasured(why) => ("unmeasured", Some(why.clone())),
             };
             object!({

@@ -68,7 +68,7 @@ fn sections<'q>(qos: &'q Qos, run: &'q QosRun, drive: usize) -> Vec<Section<'q>>
             Standing::Counts => (kind, capital(point.kind().title())),
             Standing::Bound => (10, "Ratings and bounds".to_owned()),
             Standing::Apart(why) => (11, format!("Excluded, {why}")),
-            Standing::Unresolved(_) => (12, "Excluded, too few simulated requests beyond it".to_owned()),
+            Standing::Unresolved(_) => (12, "Excluded, too few simulated requests".to_owned()),
             Standing::Unmeasured(why) => (13, format!("Not simulated, {why}")),
         };
         let row = Row { group: &qos.groups[place].id, point, answer };

@@ -37,7 +37,7 @@ pub fn made() -> (Qos, QosRun) {
     let qos = figures();
     let answers = qos.groups.iter().map(|group| {
         let answer = |point: &lab::replicate::qos::QosPoint| {
-            let simulated = Simulated { value: 2.0 * point.value, beyond: None };
+            let simulated = Simulated { value: 2.0 * point.value, rests_on: None };
             QosAnswer::new(point, if group.drive == 0 { Ok(Some(simulated)) } else { Err("it is lost".to_owned()) })
         };
         group.points.iter().map(answer).collect()

@@ -5,12 +5,10 @@ use std::ops::Range;
 use block::{Bytes, Nanos};
 use workload::{Arrival, ArrivalProcess, Distribution, Pattern, Stop, Workload};
 
-use super::quantity::Quantity;
+use super::quantity::{Quantity, REQUESTS_BEYOND};
 use super::stated::{BACKGROUND_WORKERS, Condition, IN_FLIGHT_MAX, PROBE_IOPS, Reading, wrong};
 use crate::Diagnostic;
 
-/// So many requests must lie beyond a percentile of ours for it to count.
-pub const REQUESTS_BEYOND: f64 = 50.0;
 /// So many must lie beyond a published one.
 const PUBLISHED_BEYOND: f64 = 20.0;
 

@@ -55,7 +55,7 @@ pub enum Standing {
     Bound,
     /// Nothing, because of what was published.
     Apart(String),
-    /// Nothing, because only so many of our requests lie beyond it.
+    /// Nothing, because it [rests on](Simulated::rests_on) only so many of our requests.
     Unresolved(f64),
     /// Nothing: it was not simulated.
     Unmeasured(String),
@@ -68,9 +68,9 @@ impl QosAnswer {
             (Err(why), _) => (None, Standing::Unmeasured(why)),
             (Ok(None), _) => (None, Standing::Unmeasured("nothing of the kind was completed".to_owned())),
             (Ok(Some(simulated)), apart) => {
-                let standing = match (simulated.beyond, apart) {
+                let standing = match (simulated.rests_on, apart) {
                     (_, Some(why)) => Standing::Apart(why.clone()),
-                    (Some(beyond), None) if beyond < super::REQUESTS_BEYOND => Standing::Unresolved(beyond),
+                    (Some(requests), None) if requests < point.quantity.rests_on_least() => Standing::Unresolved(requests),
                     _ if point.sense != Sense::Value => Standing::Bound,
                     _ => Standing::Counts,
                 };
@@ -302,7 +302,7 @@ mod tests {
 
     fn run(qos: &Qos, simulated: &[&[f64]]) -> QosRun {
         let answer = |(point, value): (&QosPoint, &f64)| {
-            QosAnswer::new(point, Ok(Some(Simulated { value: *value, beyond: Some(1000.0) })))
+            QosAnswer::new(point, Ok(Some(Simulated { value: *value, rests_on: Some(1000.0) })))
         };
         let answers = qos.groups.iter().zip(simulated);
         let answers = answers.map(|(group, values)| group.points.iter().zip(*values).map(answer).collect()).collect();
@@ -356,7 +356,7 @@ mod tests {
         let points = "{ q = \"p99.9\", v = 100 }, { q = \"p99, at most\", v = 100 }, { q = \"p50\", v = 9 }";
         let qos = parse(&figures(&[group("a", points)])).unwrap();
         let [tail, bound, median] = &qos.groups[0].points[..] else { panic!("three points") };
-        let simulated = |value, beyond| Ok(Some(Simulated { value, beyond: Some(beyond) }));
+        let simulated = |value, requests| Ok(Some(Simulated { value, rests_on: Some(requests) }));
         assert_eq!(QosAnswer::new(tail, simulated(90.0, 49.0)).standing, Standing::Unresolved(49.0));
         assert_eq!(QosAnswer::new(tail, simulated(90.0, 50.0)).standing, Standing::Counts);
         let answer = QosAnswer::new(bound, simulated(101.0, 99.0));

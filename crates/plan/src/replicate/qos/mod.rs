@@ -14,7 +14,7 @@ mod quantity;
 mod record;
 mod stated;
 
-pub use condition::{Measure, REQUESTS_BEYOND};
+pub use condition::Measure;
 pub use drive::QosDrive;
 pub use file::{Qos, QosGroup, QosPoint, builtin, is_figures, parse};
 pub use judge::{Bar, BarVerdict, Ordering, QosAnswer, QosRun, QosTarget, Standing, Tallied};

@@ -7,6 +7,9 @@ use stats::{Histogram, median};
 /// The length of the windows in which requests are counted; others are multiples of it.
 pub const WINDOW: Nanos = Nanos::from_millis(500);
 
+/// So many requests must lie beyond a percentile of ours for it to count.
+pub const REQUESTS_BEYOND: f64 = 50.0;
+
 /// Longer windows would take more of them than a run has time for.
 const WINDOW_MAX: Nanos = Nanos::from_secs(50);
 
@@ -93,8 +96,9 @@ impl Kind {
 pub struct Simulated {
     /// In the unit of the published number: µs, requests a second, or percent.
     pub value: f64,
-    /// How many requests lie beyond a percentile; none where it is no percentile.
-    pub beyond: Option<f64>,
+    /// How many requests it rests on: those beyond a percentile, or those of a second of which each is compared with the mean;
+    /// none where any number will do.
+    pub rests_on: Option<f64>,
 }
 
 impl Quantity {
@@ -142,6 +146,14 @@ impl Quantity {
         rest[..end].parse().ok().filter(|depth| *depth > 0)
     }
 
+    /// So many requests of ours it must rest on to count. Of a second, one request more or less is to be within 1 %.
+    pub fn rests_on_least(self) -> f64 {
+        match self {
+            Self::NearMean => 100.0,
+            _ => REQUESTS_BEYOND,
+        }
+    }
+
     /// Which bar it counts towards.
     pub fn kind(self) -> Kind {
         match self {
@@ -169,7 +181,7 @@ impl Quantity {
     /// None where nothing of the kind was measured.
     pub fn of(self, jobs: &[Measurement], runs: &[Vec<u64>]) -> Option<Simulated> {
         let of_op = |op| histogram(&jobs[0], op);
-        let plain = |value| Simulated { value, beyond: None };
+        let plain = |value| Simulated { value, rests_on: None };
         let found = match self {
             Self::Rate(op) => plain(jobs.iter().map(|job| rate(job, op)).sum()),
             Self::Mean => plain(of_op(None)?.mean() / 1e3),
@@ -178,12 +190,14 @@ impl Quantity {
             Self::Percentile(op, percent) => {
                 let latencies = of_op(op)?;
                 let beyond = latencies.count() as f64 * (100.0 - percent) / 100.0;
-                Simulated { value: latencies.percentile(percent).as_nanos() as f64 / 1e3, beyond: Some(beyond) }
+                Simulated { value: latencies.percentile(percent).as_nanos() as f64 / 1e3, rests_on: Some(beyond) }
             }
             _ => {
                 let window = self.window()?;
                 let of_run = |counts: &Vec<u64>| self.of_rates(rates(counts, window));
-                plain(median(runs.iter().filter_map(of_run))?)
+                let value = median(runs.iter().filter_map(of_run))?;
+                let a_second = || jobs.iter().map(|job| rate(job, None)).sum();
+                Simulated { value, rests_on: (self == Self::NearMean).then(a_second) }
             }
         };
         Some(found)
@@ -312,7 +326,8 @@ mod tests {
         assert_eq!(of(Quantity::Max(Some(Op::Read))), 20.0);
         assert!((of(Quantity::Deviation) - 125.0_f64.sqrt()).abs() < 1e-9);
         assert!((of(Quantity::Percentile(None, 50.0)) / 20.0 - 1.0).abs() < 1e-3);
-        assert_eq!(Quantity::Percentile(None, 50.0).of(&jobs, &[]).unwrap().beyond, Some(2.0));
+        assert_eq!(Quantity::Percentile(None, 50.0).of(&jobs, &[]).unwrap().rests_on, Some(2.0));
+        assert_eq!(Quantity::NearMean.of(&jobs, &[vec![1, 1]]).unwrap().rests_on, Some(2.0));
         assert_eq!((of(Quantity::WindowMin(WINDOW)), of(Quantity::WindowMax(second))), (20.0, 70.0));
         assert_eq!(of(Quantity::WindowDeviation(second)), 20.0, "30 and 70; the half second at the end is left out");
         assert_eq!(of(Quantity::SlowestSecond), 60.0);

@@ -123,7 +123,7 @@ mod tests {
         let points = "{ q = \"p50\", v = 100 }, { q = \"p99\", v = 100 }, { q = \"max\", v = 100 }";
         let group = experiment("d/a", "d", "fit", "rw = \"read\", bs = 4096, qd = 1", points);
         let qos = parse(&(drive("d", "x25-m", "D") + &group)).unwrap();
-        let answer = |(point, value)| QosAnswer::new(point, Ok(Some(Simulated { value, beyond: None })));
+        let answer = |(point, value)| QosAnswer::new(point, Ok(Some(Simulated { value, rests_on: None })));
         let answers = vec![qos.groups[0].points.iter().zip([50.0, 125.0, 9.0]).map(answer).collect()];
         let (name, title, digest) = ("x25-m".to_owned(), String::new(), "12".to_owned());
         let target = QosTarget { name, title, digest, blocks: None, write_amplification: None };
