@@ -70,7 +70,9 @@ impl QosAnswer {
             (Ok(Some(simulated)), apart) => {
                 let standing = match (simulated.rests_on, apart) {
                     (_, Some(why)) => Standing::Apart(why.clone()),
-                    (Some(requests), None) if requests < point.quantity.rests_on_least() => Standing::Unresolved(requests),
+                    (Some(requests), None) if requests < point.quantity.rests_on_least() => {
+                        Standing::Unresolved(requests)
+                    }
                     _ if point.sense != Sense::Value => Standing::Bound,
                     _ => Standing::Counts,
                 };
