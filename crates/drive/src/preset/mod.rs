@@ -330,12 +330,19 @@ impl Preset {
         }
     }
 
-    /// The rig that stands for the host in which such a drive is measured, around it: what its file's `[rig]` table says.
-    /// None where it is measured by itself.
+    /// The rig that stands for the host in which such a drive is measured, around it. None where it is measured by itself.
     ///
     /// # Errors
     /// If there is no such rig, or it has several drives.
     pub fn host(&self) -> Result<Option<RigSpec>, PresetError> {
+        self.host_name()?.map(|host| rig::host_of(&host, self.clone())).transpose()
+    }
+
+    /// The name of that rig: what the file's `[rig]` table says.
+    ///
+    /// # Errors
+    /// If the table is no such.
+    pub fn host_name(&self) -> Result<Option<String>, PresetError> {
         #[derive(Deserialize)]
         struct PresetPart {
             rig: Option<HostTable>,
@@ -344,8 +351,7 @@ impl Preset {
             Spec::Rig(_) => return Ok(None),
             _ => toml::from_str(&self.text)?,
         };
-        let host = part.rig.as_ref().and_then(HostTable::rig);
-        host.map(|host| rig::host_of(host, self.clone())).transpose()
+        Ok(part.rig.as_ref().and_then(HostTable::rig).map(str::to_owned))
     }
 
     /// The host in words, if the drive has one.

@@ -140,6 +140,7 @@ fn of_drive(request: &QosRequest, drive: usize, preset: &Preset, watch: &dyn Wat
     let target = QosTarget {
         name: preset.name.clone(),
         title: preset.title.clone(),
+        host: preset.host_name().map_err(|error| error.to_string())?,
         digest: digest(preset),
         blocks,
         write_amplification,

@@ -30,7 +30,7 @@ fn of_drive(qos: &Qos, drive: usize, model: &str, target: Result<&plan::replicat
     match target {
         Err(why) => said["missing"] = object!(why),
         Ok(target) => {
-            said["target"] = object!(format!("sim:{}", target.name));
+            said["target"] = object!(target.target());
             said["title"] = object!(target.title);
             said["blocks_per_plane"] = object!(target.blocks.map(|(now, _)| now));
             said["blocks_per_plane_of_preset"] = object!(target.blocks.map(|(_, before)| before));

@@ -82,9 +82,9 @@ fn sections<'q>(qos: &'q Qos, run: &'q QosRun, drive: usize) -> Vec<Section<'q>>
     sections.into_iter().map(|(_, section)| section).collect()
 }
 
-/// `sim:pm9a3-960, 48 of 250 blocks a plane, write amplification 3.4`.
+/// `sim:pm9a3-960?host=nvme-host-busy, 48 of 250 blocks a plane, write amplification 3.4`.
 fn conditions(target: &QosTarget) -> String {
-    let mut said = format!("sim:{}", target.name);
+    let mut said = target.target();
     if let Some((now, before)) = target.blocks {
         said += &format!(", {now} of {before} blocks a plane");
     }

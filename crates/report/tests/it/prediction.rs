@@ -45,6 +45,7 @@ pub fn made() -> (Qos, QosRun) {
     let target = QosTarget {
         name: "drive-1".to_owned(),
         title: "Drive".to_owned(),
+        host: Some("nvme-host".to_owned()),
         digest: String::new(),
         blocks: None,
         write_amplification: None,

@@ -290,12 +290,20 @@ fn one_of(word: &Spanned<String>, known: &[&str], what: &str, mistakes: &mut Mis
     found
 }
 
-/// The mistake of a source in words, in a file that has none to name.
-fn without_sources(word: &Spanned<String>) -> Diagnostic {
-    let message = format!("`source` names a `[[source]]` of this file, which has none: `{}`", word.get_ref());
-    let help =
-        "add `[[source]]` with `id`, `title` and `host`, and name its id; or leave `source` out and say it in a `note`";
-    Diagnostic::new("qos::unknown", word.span(), message).help(help)
+/// The entry of a table of the file that `key` names; `help` is for a file that has none.
+fn entry(
+    (key, table): (&str, &str),
+    word: &Spanned<String>,
+    ids: &[&str],
+    help: &str,
+    mistakes: &mut Mistakes,
+) -> Option<usize> {
+    if ids.is_empty() {
+        let message = format!("`{key}` names a `[[{table}]]` of this file, which has none: `{}`", word.get_ref());
+        mistakes.push(Diagnostic::new("qos::unknown", word.span(), message).help(help));
+        return None;
+    }
+    one_of(word, ids, &format!("a {table} of this file"), mistakes)
 }
 
 impl GroupFile {
@@ -303,15 +311,11 @@ impl GroupFile {
         let ids: Vec<&str> = file.drive.iter().map(|drive| drive.id.get_ref().as_str()).collect();
         let drive = one_of(&self.drive, &ids, "a drive of this file", mistakes);
         let ids: Vec<&str> = file.source.iter().map(|source| source.id.as_str()).collect();
-        let source = self.source.as_ref().map(|source| match ids.is_empty() {
-            true => {
-                mistakes.push(without_sources(source));
-                None
-            }
-            false => one_of(source, &ids, "a source of this file", mistakes),
-        });
+        let help = "add `[[source]]` with `id`, `title` and `host`, and name its id; or leave `source` out and say it in a `note`";
+        let source = self.source.as_ref().map(|source| entry(("source", "source"), source, &ids, help, mistakes));
         let ids: Vec<&str> = readings.iter().map(|reading| reading.id.as_str()).collect();
-        let reading = self.read.as_ref().map(|read| one_of(read, &ids, "a reading of this file", mistakes));
+        let help = "add `[[reading]]` with `id` and `text`, or the id and its text to `[how]`; or leave `read` out";
+        let reading = self.read.as_ref().map(|read| entry(("read", "reading"), read, &ids, help, mistakes));
         if let Some(grade) = &self.grade {
             one_of(grade, &["A", "B", "C"], "a grade", mistakes);
         }
@@ -549,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_in_words_and_fio_s_names_are_told_what_they_are_here() {
+    fn a_source_or_reading_in_words_and_fio_s_names_are_told_what_they_are_here() {
         let table = "[[source]]\nid = \"s\"\ntitle = \"S\"\nhost = \"h\"\n";
         let text = FIGURES.replace(table, "").replace("source = \"s\"", "source = \"page 3\"");
         let mistakes = parse(&text).unwrap_err();
@@ -558,6 +562,10 @@ mod tests {
             mistakes[0].message.contains("which has none: `page 3`") && help.contains("leave `source` out"),
             "{help}"
         );
+        let without = &FIGURES[FIGURES.find("[[source]]").unwrap()..];
+        let mistakes = parse(without).unwrap_err();
+        let help = mistakes[0].help.as_deref().unwrap_or_default();
+        assert!(mistakes[0].message.contains("which has none: `log`") && help.contains("leave `read` out"), "{help}");
         for (fio, own) in [("iodepth", "qd"), ("numjobs", "workers"), ("runtime", "runtime_s"), ("ramp_time", "ramp_s")]
         {
             let mistakes = parse(&FIGURES.replacen("qd = 4", &format!("{fio} = 4"), 1)).expect_err(fio);

@@ -31,12 +31,23 @@ pub struct QosTarget {
     pub name: String,
     /// What it is.
     pub title: String,
+    /// The rig that stood for its host; none where it was measured by itself.
+    pub host: Option<String>,
     /// A digest of what it is made of ([`digest`](super::digest)).
     pub digest: String,
     /// Blocks of a plane as simulated and as the preset has them; none where nothing was scaled down.
     pub blocks: Option<(u32, u32)>,
     /// Programmed over written pages of the last random overwrite; none where there was none.
     pub write_amplification: Option<f64>,
+}
+
+impl QosTarget {
+    /// What a run is to name to measure the same: `sim:pm9a3-960?host=nvme-host-busy`.
+    pub fn target(&self) -> String {
+        let Self { name, host, .. } = self;
+        let more = if name.contains('?') { '&' } else { '?' };
+        host.as_ref().map_or_else(|| format!("sim:{name}"), |host| format!("sim:{name}{more}host={host}"))
+    }
 }
 
 /// The answer to a published point.
@@ -354,13 +365,31 @@ mod tests {
     }
 
     #[test]
+    fn a_target_is_what_a_run_takes() {
+        for (name, host, target) in [
+            ("x25-m", None, "sim:x25-m"),
+            ("pm9a3-960", Some("nvme-host-busy"), "sim:pm9a3-960?host=nvme-host-busy"),
+            ("pm9a3-960?nand.read=50us", Some("nvme-host"), "sim:pm9a3-960?nand.read=50us&host=nvme-host"),
+        ] {
+            let [name, title, digest] = [name, "", ""].map(str::to_owned);
+            let host = host.map(str::to_owned);
+            let said = QosTarget { name, title, host, digest, blocks: None, write_amplification: None }.target();
+            assert_eq!(said, target);
+            drive::preset::Preset::find(&said["sim:".len()..]).unwrap_or_else(|error| panic!("{said}: {error}"));
+        }
+    }
+
+    #[test]
     fn what_counts_is_neither_apart_nor_unresolved_nor_a_bound() {
-        let points = "{ q = \"p99.9\", v = 100 }, { q = \"p99, at most\", v = 100 }, { q = \"p50\", v = 9 }";
+        let points = "{ q = \"p99.9\", v = 100 }, { q = \"p99, at most\", v = 100 }, { q = \"p50\", v = 9 }, \
+            { q = \"one-second averages within 1 % of the mean\", v = 90, unit = \"%\" }";
         let qos = parse(&figures(&[group("a", points)])).unwrap();
-        let [tail, bound, median] = &qos.groups[0].points[..] else { panic!("three points") };
+        let [tail, bound, median, near] = &qos.groups[0].points[..] else { panic!("four points") };
         let simulated = |value, requests| Ok(Some(Simulated { value, rests_on: Some(requests) }));
         assert_eq!(QosAnswer::new(tail, simulated(90.0, 49.0)).standing, Standing::Unresolved(49.0));
         assert_eq!(QosAnswer::new(tail, simulated(90.0, 50.0)).standing, Standing::Counts);
+        assert_eq!(QosAnswer::new(near, simulated(90.0, 99.0)).standing, Standing::Unresolved(99.0));
+        assert_eq!(QosAnswer::new(near, simulated(90.0, 100.0)).standing, Standing::Counts);
         let answer = QosAnswer::new(bound, simulated(101.0, 99.0));
         assert_eq!((answer.holds(bound), &answer.standing), (Some(false), &Standing::Bound));
         let apart = QosPoint { apart: Some("why".to_owned()), ..median.clone() };

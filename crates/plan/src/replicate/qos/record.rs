@@ -126,7 +126,7 @@ mod tests {
         let answer = |(point, value)| QosAnswer::new(point, Ok(Some(Simulated { value, rests_on: None })));
         let answers = vec![qos.groups[0].points.iter().zip([50.0, 125.0, 9.0]).map(answer).collect()];
         let (name, title, digest) = ("x25-m".to_owned(), String::new(), "12".to_owned());
-        let target = QosTarget { name, title, digest, blocks: None, write_amplification: None };
+        let target = QosTarget { name, title, host: None, digest, blocks: None, write_amplification: None };
         let run = QosRun { seed: Seed::new(7), is_quick: false, drives: vec![Some(Ok(target))], answers };
         let before = "[other]\ndigest = \"1\"\nseed = 1\n[x25-m]\ndigest = \"9\"\nseed = 1\n";
         let record = read(&write(before, &qos, &run).unwrap()).unwrap();
