@@ -22,7 +22,7 @@ pub use error::PresetError;
 pub(crate) use error::{require, unknown};
 pub(crate) use fields::table;
 pub(crate) use host::HostTable;
-pub use name::DriveName;
+pub use name::{DriveName, changed_name};
 pub use price::ListPrice;
 pub use rated::{Promise, Rated};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -237,8 +237,7 @@ impl Preset {
         });
         let changed = changed.and_then(|changed| changed.numbered(self.specimen));
         let mut changed = changed.map_err(|error| change::refused(changes, &error))?;
-        let joint = if self.name.contains('?') { '&' } else { '?' };
-        changed.name = format!("{}{joint}{changes}", self.name);
+        changed.name = changed_name(&self.name, changes);
         Ok(changed)
     }
 

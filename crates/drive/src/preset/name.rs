@@ -38,6 +38,12 @@ impl<'a> DriveName<'a> {
     }
 }
 
+/// The name of a drive or a target with more changes, of which there is one at least.
+pub fn changed_name(name: &str, changes: &str) -> String {
+    let joint = if name.contains('?') { '&' } else { '?' };
+    format!("{name}{joint}{changes}")
+}
+
 fn is_path(base: &str) -> bool {
     base.contains('/') || base.ends_with(".toml")
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use block::Seed;
-use drive::preset::{DriveName, Preset};
+use drive::preset::{DriveName, Preset, changed_name};
 use rayon::prelude::*;
 
 use super::{CalibrateError, Objective};
@@ -139,8 +139,7 @@ fn prefix(target: &str, drive: &str) -> Option<&'static str> {
 fn changed(target: &str, prefix: &str, changes: &str) -> String {
     let changes: Vec<String> =
         changes.split('&').filter(|change| !change.is_empty()).map(|change| format!("{prefix}{change}")).collect();
-    let join = if target.contains('?') { '&' } else { '?' };
-    if changes.is_empty() { target.to_owned() } else { format!("{target}{join}{}", changes.join("&")) }
+    if changes.is_empty() { target.to_owned() } else { changed_name(target, &changes.join("&")) }
 }
 
 /// The figures for which all that goes into them can be measured.

@@ -309,7 +309,8 @@ fn entry(
 impl GroupFile {
     fn read(&self, file: &QosFile, readings: &[Reading], mistakes: &mut Mistakes) -> Option<QosGroup> {
         let ids: Vec<&str> = file.drive.iter().map(|drive| drive.id.get_ref().as_str()).collect();
-        let drive = one_of(&self.drive, &ids, "a drive of this file", mistakes);
+        let help = "add `[[drive]]` with this `id`, and with `preset`, a name of `assay drives`";
+        let drive = entry(("drive", "drive"), &self.drive, &ids, help, mistakes);
         let ids: Vec<&str> = file.source.iter().map(|source| source.id.as_str()).collect();
         let help = "add `[[source]]` with `id`, `title` and `host`, and name its id; or leave `source` out and say it in a `note`";
         let source = self.source.as_ref().map(|source| entry(("source", "source"), source, &ids, help, mistakes));
@@ -562,6 +563,10 @@ mod tests {
             mistakes[0].message.contains("which has none: `page 3`") && help.contains("leave `source` out"),
             "{help}"
         );
+        let without = FIGURES.replace("[[drive]]\nid = \"d\"\npreset = \"x25-m\"\nmodel = \"D\"\n", "");
+        let mistakes = parse(&without).unwrap_err();
+        let help = mistakes[0].help.as_deref().unwrap_or_default();
+        assert!(mistakes[0].message.contains("which has none: `d`") && help.contains("add `[[drive]]`"), "{help}");
         let without = &FIGURES[FIGURES.find("[[source]]").unwrap()..];
         let mistakes = parse(without).unwrap_err();
         let help = mistakes[0].help.as_deref().unwrap_or_default();

@@ -1,6 +1,7 @@
 //! How well simulated drives predict what was published: errors, factors, orderings, and the bars they are held to.
 
 use block::Seed;
+use drive::preset::changed_name;
 use stats::median;
 
 use super::file::{Qos, QosPoint};
@@ -45,8 +46,8 @@ impl QosTarget {
     /// What a run is to name to measure the same: `sim:pm9a3-960?host=nvme-host-busy`.
     pub fn target(&self) -> String {
         let Self { name, host, .. } = self;
-        let more = if name.contains('?') { '&' } else { '?' };
-        host.as_ref().map_or_else(|| format!("sim:{name}"), |host| format!("sim:{name}{more}host={host}"))
+        let hosted = host.as_ref().map(|host| changed_name(name, &format!("host={host}")));
+        format!("sim:{}", hosted.as_ref().unwrap_or(name))
     }
 }
 
