@@ -144,12 +144,12 @@ impl Device {
         self.only_flash().is_some_and(|drive| drive.can_write_at_random(block))
     }
 
-    /// Brings it into a state that so many random writes of a page each leave, as [`FlashDrive::write_at_random`] does.
+    /// Brings it into a state that so many random writes of `block` each leave, as [`FlashDrive::write_at_random`] does.
     ///
     /// # Panics
     /// If it [cannot](Self::can_write_at_random).
-    pub fn write_at_random(&mut self, writes: u64, seed: Seed) {
-        self.change_only_flash(|drive| drive.write_at_random(writes, seed));
+    pub fn write_at_random(&mut self, writes: u64, block: Bytes, seed: Seed) {
+        self.change_only_flash(|drive| drive.write_at_random(writes, block, seed));
     }
 
     fn only_flash(&self) -> Option<&FlashDrive> {

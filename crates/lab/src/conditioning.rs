@@ -125,7 +125,7 @@ pub(crate) fn construct(drive: &mut Device, workload: &Workload, seed: Seed) -> 
     if direct.pattern == Pattern::RandWrite {
         let can = drive.can_write_at_random(direct.block);
         if can {
-            drive.write_at_random(written.div(direct.block), seed);
+            drive.write_at_random(written.div(direct.block), direct.block, seed);
         }
         return can;
     }

@@ -117,13 +117,15 @@ mod tests {
 
     use super::*;
 
+    const PAGE: Bytes = Bytes::from_kib(4);
+
     fn small(changes: &str) -> Device {
         let mut drive =
             Preset::find(&format!("x25-m?capacity.user=64MiB&channels=2&spare=50%{changes}")).unwrap().build();
-        let (end, page) = (block::Lba::at(drive.shape().capacity), Bytes::from_kib(4));
+        let end = block::Lba::at(drive.shape().capacity);
         drive.fill(block::Lba::new(0), end, Bytes::from_mib(1), 100);
-        assert!(drive.can_write_at_random(page));
-        drive.write_at_random(20_000, Seed::new(1));
+        assert!(drive.can_write_at_random(PAGE));
+        drive.write_at_random(20_000, PAGE, Seed::new(1));
         drive
     }
 
@@ -147,7 +149,7 @@ mod tests {
         cache.keep("a", &drive);
         let mut found = cache.find("a", &fresh).unwrap();
         assert_eq!((digest(&found), found.counters(), found.now()), (digest(&drive), drive.counters(), drive.now()));
-        [&mut found, &mut drive].into_iter().for_each(|drive| drive.write_at_random(5_000, Seed::new(2)));
+        [&mut found, &mut drive].into_iter().for_each(|drive| drive.write_at_random(5_000, PAGE, Seed::new(2)));
         assert_eq!((digest(&found), found.counters()), (digest(&drive), drive.counters()));
         assert!(cache.find("b", &fresh).is_none(), "another recipe");
         assert!(cache.find("a", &small("&pages_per_block=64")).is_none(), "another drive");

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::candidates::NOT_CLOSED;
 use super::geometry::{Geometry, Unit};
 use super::mapping::{Mapping, PageSource};
+use super::marks::mark;
 use super::operation::{FlashOp, Moved, UNNAMED};
 use super::pacing::PacingSpec;
 use super::placing::{InSlots, Placing};
@@ -487,16 +488,5 @@ fn call_owners(owners: &(impl Numbers + ?Sized), first: u32, count: u32) {
     while slot < end {
         owners.call(slot as usize);
         slot += LINE;
-    }
-}
-
-/// Marks the pages in some slots as valid.
-#[inline]
-pub(super) fn mark(marks: &mut [u64], slots: Range<u32>) {
-    let mut slot = slots.start;
-    while slot < slots.end {
-        let count = (64 - (slot & 63)).min(slots.end - slot);
-        marks[(slot >> 6) as usize] |= (u64::MAX >> (64 - count)) << (slot & 63);
-        slot += count;
     }
 }

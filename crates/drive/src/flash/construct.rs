@@ -6,11 +6,11 @@
 use block::{Bytes, Lba, Op, Request, SECTOR};
 
 use super::buffer::SectorMask;
-use super::collection::mark;
 use super::digest;
 use super::extents::Extents;
 use super::geometry::Unit;
 use super::mapping::{Mapping, PageSource, UnitState};
+use super::marks::mark;
 use super::operation::Lpn;
 use super::power_cut::BufferedPage;
 use super::{FlashDrive, PagePart};

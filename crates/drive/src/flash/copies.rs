@@ -342,7 +342,7 @@ mod tests {
                 }
                 match round {
                     1 if original.can_write_at_random(Bytes::from_kib(4)) => {
-                        original.write_at_random(9_000, Seed::new(1))
+                        original.write_at_random(9_000, Bytes::from_kib(4), Seed::new(1))
                     }
                     _ => use_a_little(&mut original, &mut numbers),
                 }

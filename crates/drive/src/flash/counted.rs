@@ -14,6 +14,14 @@ const TOGETHER: usize = 32;
 /// Where a page of the map is that is nowhere.
 const NOWHERE: u32 = u32::MAX;
 
+/// Pages that are to be written, none of which is anywhere now.
+#[derive(Clone, Copy)]
+pub(super) struct Lost {
+    pub pages: u32,
+    /// How many of them were nowhere before, too.
+    pub new: u32,
+}
+
 /// What the map's counts of valid pages do not say: how many of them are pages that were not written, and which are the map's
 /// own.
 pub(super) struct Counted {
@@ -21,6 +29,8 @@ pub(super) struct Counted {
     pub kept: Vec<u16>,
     /// Whether anything was written to each block since, or moved to it or from it.
     pub is_written: Vec<bool>,
+    /// Pages of the host's that are nowhere.
+    pub absent: u32,
     /// Pages that were written in order after others had been at random.
     pub in_order: u32,
     /// Of each block, its pages of the map; nothing where there are none.
@@ -41,6 +51,7 @@ impl Counted {
         let mut counted = Self {
             kept: Vec::with_capacity(blocks),
             is_written: (0..blocks as u32).map(|block| !mapping.is_untouched(block)).collect(),
+            absent: 0,
             in_order: 0,
             of_map: vec![Vec::new(); if first_of_map < pages { blocks } else { 0 }],
             places_of_map: vec![(NOWHERE, 0); (pages - first_of_map) as usize],
@@ -78,6 +89,9 @@ impl Counted {
                 counted.note_of_map(page, block);
             }
         }
+        let of_map = counted.places_of_map.iter().filter(|place| place.0 != NOWHERE).count() as u32;
+        let held: u32 = mapping.units.iter().map(|unit| unit.valid).sum();
+        counted.absent = first_of_map + of_map - held;
         counted
     }
 
@@ -103,11 +117,12 @@ impl Counted {
         self.places_of_map[(page.0 - self.first_of_map) as usize].0 != NOWHERE
     }
 
-    /// Draws so many valid pages of the host's, all alike, which are so no longer.
+    /// Draws so many pages of the host's, all alike, of which those that are valid are so no longer.
     #[inline]
-    pub fn lose(&mut self, mapping: &mut Mapping, count: u32) {
+    pub fn lose(&mut self, mapping: &mut Mapping, count: u32) -> Lost {
         let (blocks, pages) = (mapping.counts.len() as u32, mapping.geometry.pages_per_block);
-        let (mut left, mut drawn) = (count, [(0, 0); TOGETHER]);
+        let new = self.draw_absent(count);
+        let (mut left, mut drawn) = (count - new, [(0, 0); TOGETHER]);
         while left > 0 {
             let drawn = &mut drawn[..TOGETHER.min(left as usize)];
             for place in &mut *drawn {
@@ -126,6 +141,19 @@ impl Counted {
                 }
             }
         }
+        Lost { pages: count, new }
+    }
+
+    /// Of so many pages, how many are nowhere, so that they are written for the first time now.
+    #[inline]
+    fn draw_absent(&mut self, count: u32) -> u32 {
+        let before = self.absent;
+        if before > 0 {
+            for _ in 0..count {
+                self.absent -= u32::from(self.draws.below(self.first_of_map) < self.absent);
+            }
+        }
+        before - self.absent
     }
 
     /// Has a page of the map be nowhere, if it was somewhere.
@@ -159,8 +187,9 @@ impl Counted {
 
     /// How many of `some` pages are among `count` of those that are `left`: what is to be expected, rounded by chance.
     #[inline]
-    fn share(&mut self, some: u32, left: u32, count: u32) -> u32 {
-        if some == 0 { 0 } else { (some * count + self.draws.below(left)) / left }
+    pub fn share(&mut self, some: u32, left: u32, count: u32) -> u32 {
+        let expected = u64::from(some) * u64::from(count);
+        if some == 0 { 0 } else { ((expected + u64::from(self.draws.below(left))) / u64::from(left)) as u32 }
     }
 }
 
@@ -207,6 +236,7 @@ mod tests {
         Counted {
             kept: vec![kept as u16, 0],
             is_written: vec![false; 2],
+            absent: 0,
             in_order: 0,
             of_map: vec![(1_000..1_000 + of_map).collect(), Vec::new()],
             places_of_map: (0..of_map).map(|place| (0, place)).collect(),

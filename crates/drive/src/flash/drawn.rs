@@ -15,8 +15,10 @@ use block::{Bytes, Seed};
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize};
 
+use super::absent::Absent;
 use super::extents::Extents;
 use super::geometry::Unit;
+use super::marks::{is_marked, select, valid_slots};
 use super::operation::{Lpn, TRIMMED, UNNAMED};
 use crate::draw::Draws;
 use crate::shared_table::{Numbers, SharedTable};
@@ -58,6 +60,8 @@ pub(super) struct Places {
     pub first_of_map: u32,
     /// A bit for each slot of the origin: whether its page was not written since.
     pub kept: Table<u64>,
+    /// The pages that were nowhere when they were drawn.
+    pub absent: Absent,
     /// The slots that were valid when they were drawn.
     pub valid: Table<u64>,
     /// The blocks of each unit, and behind them what all of them have.
@@ -233,7 +237,7 @@ impl Drawn {
             1 => self.origin.slots.memory() + self.origin.owners.memory(),
             _ => Bytes::ZERO,
         };
-        self.places.kept.memory() + self.places.valid.memory() + origin
+        self.places.kept.memory() + self.places.valid.memory() + self.places.absent.memory() + origin
     }
 
     /// Whether the tables say who is in a block.
@@ -247,10 +251,10 @@ impl Drawn {
         self.from[block as usize] = NAMED;
     }
 
-    /// Whether a page of which the tables say nothing is somewhere: all but the map's own are.
+    /// Whether a page of which the tables say nothing is somewhere: the map's own are not.
     #[inline]
     pub fn has(&self, page: Lpn) -> bool {
-        page.0 < self.places.first_of_map
+        page.0 < self.places.first_of_map && !self.places.absent.has(page)
     }
 
     /// The slot of a page of which the tables say nothing; none if it has none.
@@ -334,36 +338,4 @@ impl Drawn {
             owners.set((base | at) as usize, UNNAMED.0);
         }
     }
-}
-
-/// Whether the bit of a slot is set.
-#[inline]
-pub(super) fn is_marked(marks: &[u64], slot: u32) -> bool {
-    marks[(slot >> 6) as usize] >> (slot & 63) & 1 == 1
-}
-
-/// The place of the bit that so many bits are before.
-pub(super) fn select(words: &[u64], before: u32) -> u32 {
-    let mut before = before;
-    for (word, number) in words.iter().zip(0..) {
-        let here = word.count_ones();
-        if before < here {
-            let rest = (0..before).fold(*word, |rest, _| rest & (rest - 1));
-            return number << 6 | rest.trailing_zeros();
-        }
-        before -= here;
-    }
-    unreachable!("as many bits are set as pages were dealt")
-}
-
-/// The slots whose bits are set, ascending.
-pub(super) fn valid_slots(words: &[u64]) -> impl Iterator<Item = u32> {
-    words.iter().enumerate().filter(|(_, word)| **word != 0).flat_map(|(index, &word)| {
-        let mut rest = word;
-        std::iter::from_fn(move || {
-            let bit = rest.trailing_zeros();
-            rest &= rest.checked_sub(1)?;
-            Some((index as u32) << 6 | bit)
-        })
-    })
 }

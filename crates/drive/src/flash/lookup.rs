@@ -73,7 +73,6 @@ impl Mapping {
     #[inline]
     pub fn holds(&self, page: Lpn) -> bool {
         match &self.drawn {
-            // All pages were written before.
             Some(drawn) if self.slots.get(page.0 as usize) == UNMAPPED => drawn.has(page),
             _ => self.slot_of(page).is_some(),
         }

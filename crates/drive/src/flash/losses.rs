@@ -5,7 +5,7 @@
 //! meanwhile, and that a block which is emptied meanwhile has not lost all of its yet.
 
 use super::candidates::NOT_CLOSED;
-use super::counted::Counted;
+use super::counted::{Counted, Lost};
 use super::mapping::Mapping;
 use crate::draw::{Draws, normal};
 
@@ -42,13 +42,16 @@ impl Losses {
 }
 
 impl Counted {
-    /// Draws valid pages of the host's, all alike, which are so no longer: about one in [`PART`] of all slots. How many. The map
-    /// has no pages of its own.
-    pub fn lose_everywhere(&mut self, mapping: &mut Mapping, losses: &Losses) -> u32 {
+    /// Draws pages of the host's, all alike, of which those that are valid are so no longer: of these as many as are in one in
+    /// [`PART`] of all slots, of others the same share. The map has no pages of its own.
+    pub fn lose_everywhere(&mut self, mapping: &mut Mapping, losses: &Losses) -> Lost {
+        let slots = mapping.units.len() as u32 * losses.mean * PART;
+        let new = self.share(self.absent, slots, slots / PART);
+        self.absent -= new;
         let (each, pages) = (mapping.geometry.blocks_per_plane, mapping.geometry.pages_per_block);
         let level_max = mapping.level_max;
         let parts = mapping.counts.chunks_mut(each as usize).zip(self.kept.chunks_mut(each as usize));
-        let mut all = 0;
+        let mut all = new;
         for (state, (counts, kept)) in mapping.units.iter_mut().zip(parts) {
             let before = state.valid;
             for _ in 0..losses.draw(&mut self.draws) {
@@ -68,13 +71,16 @@ impl Counted {
             }
             all += before - state.valid;
         }
-        all
+        Lost { pages: all, new }
     }
 
-    /// Takes back that so many pages were lost, which were written at random then: they are anywhere that there is room.
-    pub fn give_back(&mut self, mapping: &mut Mapping, pages: u32) {
+    /// Takes back that so many of these pages were lost, which were written at random before: they are anywhere that there is room.
+    pub fn give_back(&mut self, mapping: &mut Mapping, lost: &mut Lost, pages: u32) {
         let blocks = mapping.counts.len() as u32;
-        let mut left = pages;
+        let new = if pages == 0 { 0 } else { self.share(lost.new, lost.pages, pages) };
+        self.absent += new;
+        *lost = Lost { pages: lost.pages - pages, new: lost.new - new };
+        let mut left = pages - new;
         while left > 0 {
             let (block, page) = self.draws.both_below(blocks, mapping.geometry.pages_per_block);
             let unit = mapping.unit_of_block(block);

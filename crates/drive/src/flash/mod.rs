@@ -1,5 +1,6 @@
 //! A flash drive: link, command queue, write buffer, page map, dies.
 
+mod absent;
 mod arbitration;
 mod buffer;
 mod candidates;
@@ -27,6 +28,7 @@ mod losses;
 
 mod map_cache;
 mod mapping;
+mod marks;
 mod naming;
 mod nand;
 mod operation;

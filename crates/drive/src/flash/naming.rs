@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 use block::Seed;
 
-use super::collection::mark;
+use super::absent::Absent;
 use super::copies::are_lent;
 use super::counted::Counted;
 use super::digest;
-use super::drawn::{BlockPlaces, Drawn, Found, Hints, Origin, Places, select, valid_slots};
+use super::drawn::{BlockPlaces, Drawn, Found, Hints, Origin, Places};
 use super::geometry::Unit;
 use super::mapping::Mapping;
+use super::marks::{draw_valid, ones, select, thin, thin_by, valid_slots};
 use super::operation::{Lpn, UNMAPPED, UNNAMED};
 use super::side_by_side::{processors, side_by_side};
 use crate::draw::Draws;
@@ -28,6 +29,8 @@ pub(super) struct Before {
     origin: Arc<Origin>,
     /// A bit for each slot of the origin whose page was not written yet.
     kept: Table<u64>,
+    /// The pages that were nowhere.
+    absent: Absent,
     /// The map's own pages, and their slots.
     of_map: Vec<(u32, u32)>,
 }
@@ -55,6 +58,7 @@ impl Mapping {
         if earlier.drawn.is_none() {
             of_map.iter().for_each(|(_, slot)| kept[(slot >> 6) as usize] &= !(1 << (slot & 63)));
         }
+        let absent = earlier.absent(first_of_map, of_map.len() as u32, &mut kept);
         let origin = earlier.drawn.as_ref().map(|drawn| Arc::clone(&drawn.origin));
         let in_lines = are_lent(self.slots.len(), false);
         let [slots, owners] = [&mut self.slots, &mut self.owners].map(|table| {
@@ -68,12 +72,33 @@ impl Mapping {
             Arc::new(Origin { slots, owners, extents })
         });
         self.drawn = None;
-        Before { origin, kept, of_map }
+        Before { origin, kept, absent, of_map }
+    }
+
+    /// Which pages of the host's are nowhere, where so many of the map's are somewhere; and they are `kept` no longer.
+    fn absent(&self, first_of_map: u32, of_map: u32, kept: &mut [u64]) -> Absent {
+        let held = self.units.iter().map(|unit| unit.valid).sum::<u32>() - of_map;
+        if held == first_of_map {
+            return Absent::none();
+        }
+        if held == 0 {
+            kept.fill(0);
+            return Absent::all(first_of_map);
+        }
+        let absent = Absent::of(first_of_map, |page| !self.holds(page));
+        if let Some(drawn) = &self.drawn {
+            let gone = (0..first_of_map).map(Lpn).filter(|page| absent.has(*page));
+            for slot in gone.filter_map(|page| drawn.origin_of_kept(page)) {
+                kept[(slot >> 6) as usize] &= !(1 << (slot & 63));
+            }
+        }
+        absent
     }
 
     /// Draws where everything is by what was `counted`, and who was where `before`.
     pub(super) fn draw_places(&mut self, counted: &Counted, before: Before, seed: Seed) {
-        let Before { origin, mut kept, of_map } = before;
+        let Before { origin, mut kept, mut absent, of_map } = before;
+        absent.thin(counted.absent, &mut Draws::new(seed.split("absent")));
         let geometry = self.geometry;
         let (each, slots) =
             (geometry.blocks_per_plane as usize, (geometry.blocks_per_plane as usize) << self.page_bits);
@@ -120,6 +145,7 @@ impl Mapping {
             unit_blocks: geometry.blocks_per_plane,
             first_of_map: counted.first_of_map,
             kept,
+            absent,
             valid,
             hints: Hints::new(&blocks, geometry.blocks_per_plane),
             blocks,
@@ -247,7 +273,8 @@ impl Mapping {
         let Some(drawn) = &self.drawn else { return };
         let page = loop {
             let page = Lpn(draws.below(drawn.places.first_of_map));
-            if self.slots.get(page.0 as usize) == UNMAPPED && drawn.origin_of_kept(page).is_none() {
+            let is_somewhere = self.slots.get(page.0 as usize) == UNMAPPED && drawn.has(page);
+            if is_somewhere && drawn.origin_of_kept(page).is_none() {
                 break page;
             }
         };
@@ -266,106 +293,12 @@ impl Mapping {
             }
         }
         let mut draws = Draws::new(seed);
-        for page in 0..drawn.places.first_of_map {
+        for page in (0..drawn.places.first_of_map).filter(|page| drawn.has(Lpn(*page))) {
             if self.slots.get(page as usize) == UNMAPPED && !unnamed.is_empty() {
                 let slot = unnamed.swap_remove(draws.below(unnamed.len() as u32) as usize);
                 self.note_place(Lpn(page), slot);
             }
         }
         self.changes.lose();
-    }
-}
-
-/// Draws so many of the `used` slots of a block, none of which is marked yet, and marks them.
-fn draw_valid(marks: &mut [u64], used: Range<u32>, count: u32, draws: &mut Draws) {
-    let all = used.end - used.start;
-    // Those are drawn that are fewer, the valid or the others.
-    let are_few = count <= all / 2;
-    if !are_few {
-        mark(marks, used.clone());
-    }
-    let mut left = if are_few { count } else { all - count };
-    while left > 0 {
-        let slot = used.start + draws.below(all);
-        let (word, bit) = (&mut marks[(slot >> 6) as usize], 1 << (slot & 63));
-        if (*word & bit == 0) == are_few {
-            *word ^= bit;
-            left -= 1;
-        }
-    }
-}
-
-/// How many bits are set.
-fn ones(marks: &[u64]) -> u32 {
-    marks.iter().map(|word| word.count_ones()).sum()
-}
-
-/// Leaves so many of the marks, all as likely.
-fn thin(marks: &mut [u64], keep: u32, draws: &mut Draws) {
-    let all = ones(marks);
-    let (mut keep, mut left) = (keep, all);
-    if keep < all {
-        thin_by(marks, &mut keep, &mut left, draws);
-    }
-}
-
-/// Leaves marks by chance, each as likely: `keep` of those that are `left` here and elsewhere. How many it leaves.
-fn thin_by(marks: &mut [u64], keep: &mut u32, left: &mut u32, draws: &mut Draws) -> u32 {
-    let before = *keep;
-    for word in marks.iter_mut().filter(|word| **word != 0) {
-        let mut rest = *word;
-        while rest != 0 {
-            let mark = rest & rest.wrapping_neg();
-            rest ^= mark;
-            let is_kept = draws.below(*left) < *keep;
-            *keep -= u32::from(is_kept);
-            *left -= 1;
-            *word ^= if is_kept { 0 } else { mark };
-        }
-    }
-    before - *keep
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// As many are valid as are to be, none elsewhere, and each as often as any other.
-    #[test]
-    fn so_many_slots_are_drawn_each_as_likely() {
-        let (mut draws, used) = (Draws::new(Seed::new(4)), 37..187);
-        for count in [0, 1, 40, 75, 76, 149, 150] {
-            let mut seen = [0_u32; 256];
-            for _ in 0..4_000 {
-                let mut marks = [0; 4];
-                draw_valid(&mut marks, used.clone(), count, &mut draws);
-                assert_eq!(valid_slots(&marks).count() as u32, count);
-                valid_slots(&marks).for_each(|slot| seen[slot as usize] += 1);
-            }
-            let expected = 4_000.0 * f64::from(count) / 150.0;
-            let near = |times: u32| (f64::from(times) - expected).abs() < 5.0 * expected.max(1.0).sqrt();
-            assert!((0..256).all(|slot| if used.contains(&slot) {
-                near(seen[slot as usize])
-            } else {
-                seen[slot as usize] == 0
-            }));
-        }
-    }
-
-    #[test]
-    fn marks_are_left_each_as_likely() {
-        let mut draws = Draws::new(Seed::new(5));
-        for keep in [0, 1, 40, 99, 100] {
-            let mut seen = [0_u32; 128];
-            for _ in 0..4_000 {
-                let mut marks = [u64::MAX, u64::MAX >> 28];
-                thin(&mut marks, keep, &mut draws);
-                assert_eq!(ones(&marks), keep);
-                valid_slots(&marks).for_each(|slot| seen[slot as usize] += 1);
-            }
-            let expected = f64::from(40 * keep);
-            let near = |times: &u32| (f64::from(*times) - expected).abs() < 5.0 * expected.max(1.0).sqrt();
-            assert!(seen[..100].iter().all(near) && seen[100..].iter().all(|times| *times == 0), "{keep}: {seen:?}");
-        }
     }
 }

@@ -16,10 +16,10 @@ use block::{Bytes, Lba, Nanos, Seed};
 use super::buffer::SectorMask;
 use super::construct::Writer;
 use super::counted::Counted;
-use super::drawn::is_marked;
 use super::geometry::Geometry;
 use super::losses::Losses;
 use super::mapping::Mapping;
+use super::marks::is_marked;
 use super::nand::NandTimes;
 use super::operation::{Cells, FlashOp, Lpn, PageLocation, UNNAMED};
 use super::power_cut::BufferedPage;
@@ -32,30 +32,28 @@ const IN_ORDER_PART: u32 = 16;
 
 impl FlashDrive {
     /// Whether the drive can be brought into a state that writes of `block` each leave, at random over all of it: these are
-    /// its pages, all of them are mapped and take as much room, and nothing is in flight.
+    /// its pages or parts of them, all pages take as much room, and nothing is in flight.
     pub fn can_write_at_random(&self, block: Bytes) -> bool {
         let whole = Lba::at(self.spec.capacity);
-        let valid: u64 = self.mapping.units.iter().map(|unit| u64::from(unit.valid)).sum();
-        let of_map = (self.map_base..self.mapping.slots.len() as u32).filter(|page| self.mapping.holds(Lpn(*page)));
         self.zoned.is_none()
             && !self.mapping.is_packed()
-            && block == self.spec.geometry.page
+            && block > Bytes::ZERO
+            && self.spec.geometry.page.get().is_multiple_of(block.get())
             && whole.get().is_multiple_of(block.sectors())
             && self.can_write_untimed(Lba::new(0), whole)
-            && valid == u64::from(self.map_base) + of_map.count() as u64
     }
 
-    /// Brings the drive into a state that so many writes of a page each leave, everywhere alike and without a pause, once it
+    /// Brings the drive into a state that so many writes of `block` each leave, everywhere alike and without a pause, once it
     /// has come to rest: with each seed another draw of it. The clock goes on as if all dies were busy all the time, so that
-    /// data is about as old as it would be; the drive gets no warmer.
+    /// data is about as old as it would be; the drive gets no warmer. Of writes of less than a page, no page becomes whole.
     ///
     /// # Panics
     /// If it [cannot](Self::can_write_at_random).
-    pub fn write_at_random(&mut self, writes: u64, seed: Seed) {
-        assert!(
-            self.can_write_at_random(self.spec.geometry.page),
-            "random writes need a drive that is full and at rest"
-        );
+    pub fn write_at_random(&mut self, writes: u64, block: Bytes, seed: Seed) {
+        assert!(self.can_write_at_random(block), "random writes need a drive at rest");
+        let page = self.spec.geometry.page;
+        let merged = if block < page { self.merged(writes, seed.split("merged")) } else { 0 };
+        let pages = writes - merged;
         let mut writer = Writer::new(self);
         let drive = &mut *writer.drive;
         let count = |mapping: &Mapping| Counted::new(mapping, drive.map_base, seed.split("pages"));
@@ -79,28 +77,30 @@ impl FlashDrive {
         let losses = Losses::new(geometry.blocks_per_plane * geometry.pages_per_block).filter(|_| is_plain);
         let most = if drive.map_cache.is_some() { 1 } else { drive.mapping.pages_together(losses.is_some()) };
         let (mut done, mut waits) = (0, false);
-        while done < writes && !drive.mapping.is_read_only() {
-            let due = writes - done;
+        while done < pages && !drive.mapping.is_read_only() {
+            let due = pages - done;
             if drive.map_cache.is_some() {
                 drive.claim_region(Lpn(regions.below(drive.map_base)), &mut counted, shares);
                 if drive.mapping.is_read_only() {
                     break;
                 }
             }
-            let mut left = match losses.as_ref().filter(|losses| due >= losses.most(&drive.mapping)) {
+            let mut lost = match losses.as_ref().filter(|losses| due >= losses.most(&drive.mapping)) {
                 Some(losses) => counted.lose_everywhere(&mut drive.mapping, losses),
-                None => {
-                    let count = due.min(u64::from(most)) as u32;
-                    counted.lose(&mut drive.mapping, count);
-                    count
-                }
+                None => counted.lose(&mut drive.mapping, due.min(u64::from(most)) as u32),
             };
-            let surplus = u64::from(left).saturating_sub(due) as u32;
-            counted.give_back(&mut drive.mapping, surplus);
-            left -= surplus;
+            let surplus = u64::from(lost.pages).saturating_sub(due) as u32;
+            counted.give_back(&mut drive.mapping, &mut lost, surplus);
+            if block < page {
+                // What was not written of a page is read before.
+                let read = lost.pages - lost.new;
+                drive.nand.pages_read += u64::from(read);
+                drive.now += shares.read.times(read.into());
+            }
+            let mut left = lost.pages;
             while left > 0 {
                 if left > most && drive.mapping.is_read_only() {
-                    counted.give_back(&mut drive.mapping, left);
+                    counted.give_back(&mut drive.mapping, &mut lost, left);
                     break;
                 }
                 let (count, is_full) = drive.put_together(left.min(most), &mut counted, shares);
@@ -108,9 +108,8 @@ impl FlashDrive {
                 done += u64::from(count);
             }
         }
-        let page = drive.spec.geometry.page;
-        drive.counters.count_writes(Lba::new(0), Lba::at(page.times(writes)), page);
-        drive.counters.host_rejected += page.times(writes - done);
+        drive.counters.count_writes(Lba::new(0), Lba::at(block.times(writes)), block);
+        drive.counters.host_rejected += block.times(pages - done);
         drive.written_to = Lba::new(u64::MAX);
         drive.is_noted &= done == 0;
         drive.mapping.draw_places(&counted, before, seed.split("places"));
@@ -118,6 +117,13 @@ impl FlashDrive {
             writer.pending = writer.drive.mapping.unfilled(seed.split("unfilled"));
         }
         writer.finish();
+    }
+
+    /// How many of so many writes of parts of pages fall on one that waits in the buffer for the rest of it.
+    fn merged(&self, writes: u64, seed: Seed) -> u64 {
+        let (pages, waiting) = (u128::from(self.map_base), u128::from(self.spec.buffer_partial_pages));
+        let rounding = u128::from(Draws::new(seed).below(self.map_base));
+        ((u128::from(writes) * waiting.min(pages - 1) + rounding) / pages) as u64
     }
 
     /// As [`FlashDrive::claim_map`] does for a write of `page`.
@@ -227,21 +233,29 @@ impl Mapping {
 
 #[cfg(test)]
 mod tests {
-    use block::{Op, Request, Tag};
+    use block::{Op, Request, SECTOR, Tag};
 
-    use super::super::drawn::valid_slots;
+    use super::super::counted::Lost;
+    use super::super::marks::valid_slots;
     use super::*;
     use crate::Drive;
     use crate::preset::{Preset, Spec};
 
-    fn full(changes: &str) -> FlashDrive {
+    fn filled(changes: &str, percent: u64) -> FlashDrive {
         let Spec::Flash(spec) = Preset::find(changes).unwrap().spec else { panic!("{changes} is flash") };
         let mut drive = FlashDrive::new(spec);
-        drive.fill_untimed(Lba::new(0), Lba::at(spec.capacity), Bytes::from_mib(1), 100);
+        let end = Lba::at(PAGE.times(spec.capacity.div(PAGE) * percent / 100));
+        drive.fill_untimed(Lba::new(0), end, Bytes::from_mib(1), 100);
         drive
     }
 
+    fn full(changes: &str) -> FlashDrive {
+        filled(changes, 100)
+    }
+
     const SMALL: &str = "capacity.user=96MiB&channels=2&dies_per_channel=2&pages_per_block=96&capacity.spare=40%";
+
+    const PAGE: Bytes = Bytes::from_kib(4);
 
     const KINDS: [&str; 3] = ["x25-m?map.cache=4KiB&", "ssd-320?", "990-pro?slc.fixed=2MB&slc.dynamic=4MB&"];
 
@@ -275,7 +289,8 @@ mod tests {
             })
             .unzip();
         let slots: Vec<u32> = valid_slots(&mapping.valid).collect();
-        assert!(slots.len() >= drive.map_base as usize, "{told}");
+        let held = (0..mapping.slots.len() as u32).filter(|page| mapping.holds(Lpn(*page))).count();
+        assert_eq!(held, slots.len(), "{told}: as many pages are somewhere");
         assert!(
             before.iter().flatten().all(|slot| slots.binary_search(slot).is_ok()),
             "{told}: every page is in a valid slot"
@@ -290,7 +305,8 @@ mod tests {
                 assert_eq!(before[page as usize], Some(slot), "{told}: page {page} was found there");
             }
         }
-        assert!(named > slots.len() / 100, "{told}: {named} of {}", slots.len());
+        let is_full = held >= drive.map_base as usize;
+        assert!(!is_full || named > slots.len() / 100, "{told}: {named} of {}", slots.len());
         let named = (0..mapping.slots.len() as u32).filter_map(|page| mapping.slot_of(Lpn(page))).count();
         assert_eq!(named, slots.len(), "{told}");
         assert_eq!(sums(&mapping).0 as usize, slots.len(), "{told}");
@@ -299,8 +315,10 @@ mod tests {
     /// Places, tables, valid bits and counts agree, whatever else happened: other states made of it, writes in time.
     #[test]
     fn every_page_has_one_slot_of_its_own_and_every_valid_slot_a_page() {
-        for kind in KINDS {
-            let mut drive = full(&format!("{kind}{SMALL}"));
+        let begins = KINDS.iter().flat_map(|kind| [100, 0, 30].map(|percent| (kind, percent)));
+        for (kind, percent) in begins {
+            let mut drive = filled(&format!("{kind}{SMALL}"), percent);
+            let kind = format!("{kind} of which {percent} % were written");
             for (seed, writes, timed, in_order) in [
                 (1, 1, 0, 0),
                 (2, 3_001, 2_000, 0),
@@ -309,7 +327,7 @@ mod tests {
                 (5, 9_000, 0, 0),
                 (6, 5, 1, 0),
             ] {
-                drive.write_at_random(writes, Seed::new(seed));
+                drive.write_at_random(writes, PAGE, Seed::new(seed));
                 assert!(drive.waiting.is_empty(), "{kind}");
                 check(&drive, &format!("{kind} after {writes}"));
                 write_timed(&mut drive, seed, timed, in_order);
@@ -329,7 +347,7 @@ mod tests {
         let mut drive = full(&format!("x25-m?{SMALL}"));
         let before: Vec<_> = (0..drive.map_base).map(|page| drive.mapping.slot_of(Lpn(page))).collect();
         let writes = u64::from(drive.map_base / 20);
-        drive.write_at_random(writes, Seed::new(1));
+        drive.write_at_random(writes, PAGE, Seed::new(1));
         let same = before.iter().zip(0..).filter(|(slot, page)| **slot == drive.mapping.slot_of(Lpn(*page))).count();
         let most = before.len() - writes as usize * 9 / 10;
         assert!(
@@ -347,14 +365,14 @@ mod tests {
             let mut drive = full(&format!("990-pro?{size}"));
             let (pages, row) =
                 (drive.map_base, drive.mapping.units.len() as u32 * drive.mapping.geometry.program_pages);
-            drive.write_at_random(u64::from(pages / 10), Seed::new(3));
+            drive.write_at_random(u64::from(pages / 10), PAGE, Seed::new(3));
             let in_order = |drive: &FlashDrive| {
                 let slots: Vec<_> = (0..pages).map(|page| drive.mapping.slot_of(Lpn(page)).unwrap()).collect();
                 slots.windows(2).filter(|pair| pair[1].wrapping_sub(pair[0]) <= row).count() as u32
             };
             assert!(in_order(&drive) > pages / 3, "{size}: {} of {pages} at first", in_order(&drive));
             write_timed(&mut drive, 5, 2 * pages, 0);
-            drive.write_at_random(u64::from(pages / 50), Seed::new(4));
+            drive.write_at_random(u64::from(pages / 50), PAGE, Seed::new(4));
             check(&drive, size);
             assert!(in_order(&drive) < pages / 8, "{size}: {} of {pages}", in_order(&drive));
         }
@@ -372,7 +390,7 @@ mod tests {
     fn a_drive_that_wears_out_meanwhile_keeps_all_its_pages() {
         let worn = "rated_erases=12&reserve=2%&spread_max=2&least_worn_first=true";
         let mut drive = full(&format!("990-pro?{worn}&slc.fixed=0B&slc.dynamic=0B&{LARGE}"));
-        drive.write_at_random(u64::from(100 * drive.map_base), Seed::new(1));
+        drive.write_at_random(u64::from(100 * drive.map_base), PAGE, Seed::new(1));
         assert!(drive.mapping.is_read_only() && drive.counters.host_rejected > Bytes::ZERO);
         assert_eq!(sums(&drive.mapping), (drive.map_base, drive.map_base));
         assert_eq!(valid_slots(&drive.mapping.valid).count(), drive.map_base as usize);
@@ -387,7 +405,7 @@ mod tests {
         let losses = Losses::new(mapping.geometry.blocks_per_plane * 512).unwrap();
         let (before, mut all) = (mapping.counts.clone(), 0);
         for _ in 0..1_000 {
-            all += counted.lose_everywhere(&mut mapping, &losses);
+            all += counted.lose_everywhere(&mut mapping, &losses).pages;
         }
         assert_eq!(sums(&mapping), (pages - all, pages - all));
         let full_blocks = || before.iter().zip(&mapping.counts).filter(|(before, _)| **before == 512);
@@ -395,7 +413,7 @@ mod tests {
         let mean = left.iter().map(|left| f64::from(*left)).sum::<f64>() / left.len() as f64;
         let expected = 512.0 * f64::from(pages - all) / f64::from(pages);
         assert!((mean / expected - 1.0).abs() < 0.02, "{mean} of 512 left, {expected} expected");
-        counted.give_back(&mut mapping, all);
+        counted.give_back(&mut mapping, &mut Lost { pages: all, new: 0 }, all);
         assert_eq!(sums(&mapping), (pages, pages));
         assert!((0..before.len() as u32).all(|block| mapping.count(block) <= mapping.block_end(block)));
         assert!(mapping.counts.iter().zip(&counted.kept).all(|(count, kept)| *kept <= count & 0x7fff));
@@ -405,7 +423,7 @@ mod tests {
     #[test]
     fn all_of_a_drive_is_trimmed_and_leaves_nothing_valid() {
         let mut drive = full(&format!("x25-m?{SMALL}"));
-        drive.write_at_random(20_000, Seed::new(1));
+        drive.write_at_random(20_000, PAGE, Seed::new(1));
         let half = drive.map_base / 2;
         write_timed(&mut drive, 1, 0, half);
         (0..drive.map_base).for_each(|page| drive.mapping.trim(Lpn(page)));
@@ -413,11 +431,44 @@ mod tests {
         assert!((0..drive.map_base).all(|page| drive.mapping.slot_of(Lpn(page)).is_none()));
     }
 
+    /// Of a purged drive as many pages are written as that many draws hit, all as likely; and what was trimmed stays nowhere until
+    /// it is written.
+    #[test]
+    fn pages_that_were_never_drawn_are_nowhere() {
+        for (kind, percent) in [(KINDS[0], 0), (KINDS[2], 0), (KINDS[2], 40)] {
+            let mut drive = filled(&format!("{kind}{SMALL}"), percent);
+            let pages = u64::from(drive.map_base);
+            let nowhere = |drive: &FlashDrive, pages: std::ops::Range<u64>| {
+                pages.filter(|page| !drive.mapping.holds(Lpn(*page as u32))).count() as f64
+            };
+            let first = pages * percent / 100;
+            drive.write_at_random(pages / 2, PAGE, Seed::new(1));
+            let expected = (pages - first) as f64 * (-0.5_f64).exp();
+            assert_eq!(nowhere(&drive, 0..first), 0.0);
+            for (part, share) in [(first..pages, 1.0), (first..(first + pages) / 2, 0.5)] {
+                let found = nowhere(&drive, part);
+                assert!((found / (expected * share) - 1.0).abs() < 0.03, "{kind}: {found} of {expected} expected");
+            }
+            let tenth = pages / 10;
+            (0..tenth).for_each(|page| drive.mapping.trim(Lpn(page as u32)));
+            check(&drive, kind);
+            drive.write_at_random(tenth, PAGE, Seed::new(2));
+            check(&drive, kind);
+            let found = nowhere(&drive, 0..tenth);
+            assert!(
+                (found / (tenth as f64 * (-0.1_f64).exp()) - 1.0).abs() < 0.03,
+                "{kind}: {found} of {tenth} trimmed"
+            );
+            drive.write_at_random(30 * pages, PAGE, Seed::new(3));
+            assert_eq!(nowhere(&drive, 0..pages), 0.0);
+        }
+    }
+
     /// Once all was written often, hardly any page is where it was, and pages of one flash page are all over the drive.
     #[test]
     fn pages_that_were_written_are_anywhere() {
         let mut drive = full(&format!("990-pro?{SMALL}"));
-        drive.write_at_random(u64::from(8 * drive.map_base), Seed::new(3));
+        drive.write_at_random(u64::from(8 * drive.map_base), PAGE, Seed::new(3));
         let slots: Vec<u32> = (0..drive.map_base).map(|page| drive.mapping.slot_of(Lpn(page)).unwrap()).collect();
         let pages = drive.mapping.geometry.pages();
         let near = slots.windows(2).filter(|pair| u64::from(pair[0].abs_diff(pair[1])) < pages / 20).count();
@@ -435,7 +486,7 @@ mod tests {
     fn tables_in_lines_say_the_same() {
         let made = |in_lines: bool| {
             let mut drive = full(&format!("x25-m?map.cache=4KiB&{SMALL}"));
-            drive.write_at_random(20_000, Seed::new(1));
+            drive.write_at_random(20_000, PAGE, Seed::new(1));
             if in_lines {
                 drive.mapping.put_in_lines();
             }
@@ -454,10 +505,10 @@ mod tests {
     #[test]
     fn what_was_written_in_order_since_stays_in_order() {
         let mut drive = full(&format!("990-pro?{SMALL}"));
-        drive.write_at_random(u64::from(2 * drive.map_base), Seed::new(3));
+        drive.write_at_random(u64::from(2 * drive.map_base), PAGE, Seed::new(3));
         let half = drive.map_base / 2;
         write_timed(&mut drive, 1, 0, half);
-        drive.write_at_random(u64::from(drive.map_base / 50), Seed::new(4));
+        drive.write_at_random(u64::from(drive.map_base / 50), PAGE, Seed::new(4));
         let slots: Vec<u32> = (0..drive.map_base).map(|page| drive.mapping.slot_of(Lpn(page)).unwrap()).collect();
         let together = slots.windows(2).filter(|pair| pair[0] + 1 == pair[1]).count();
         assert!(together > slots.len() / 4, "{together} of {}", slots.len());
@@ -467,7 +518,7 @@ mod tests {
     fn the_same_seed_leaves_the_same_and_another_another() {
         let made = |seed| {
             let mut drive = full(&format!("x25-m?cache=4KiB&{SMALL}"));
-            drive.write_at_random(20_000, Seed::new(seed));
+            drive.write_at_random(20_000, PAGE, Seed::new(seed));
             (drive.mapping.slots.clone(), drive.digest())
         };
         assert_eq!(made(1), made(1));
@@ -475,12 +526,12 @@ mod tests {
     }
 
     #[test]
-    fn only_a_full_drive_at_rest_is_written_at_random_without_time() {
+    fn only_a_drive_at_rest_is_written_at_random_without_time() {
         let mut drive = full(&format!("x25-m?{SMALL}"));
-        let page = drive.spec.geometry.page;
-        assert!(drive.can_write_at_random(page));
-        assert!(!drive.can_write_at_random(page.times(2)), "pages of which some belong together");
-        drive.mapping.trim(Lpn(5));
-        assert!(!drive.can_write_at_random(page), "a page that is not mapped");
+        assert!(drive.can_write_at_random(PAGE) && drive.can_write_at_random(SECTOR));
+        assert!(!drive.can_write_at_random(PAGE.times(2)), "pages of which some belong together");
+        assert!(!drive.can_write_at_random(SECTOR.times(3)), "parts that cross pages");
+        drive.submit(drive.now(), Tag(0), Request::new(Op::Write, Lba::new(0), 8));
+        assert!(!drive.can_write_at_random(PAGE), "a write is in flight");
     }
 }

@@ -4,10 +4,10 @@ use std::slice;
 
 use prefetch_index::prefetch_index;
 
-use super::collection::mark;
 use super::digest;
 use super::geometry::Unit;
 use super::mapping::{Frontier, Mapping, PageSource, UnitState};
+use super::marks::mark;
 use super::operation::{FlashOp, Lpn, PageLocation};
 use super::placing::{InSlots, Placing};
 use crate::shared_table::Numbers;

@@ -3,7 +3,7 @@
 use assay_drive::flash::FlashDrive;
 use assay_drive::preset::{Preset, Spec};
 use assay_drive::{Counters, Device, Drive};
-use block::{Bytes, Lba, Nanos, Op, Request, Tag};
+use block::{Bytes, Lba, Nanos, Op, Request, SECTOR, Tag};
 use testkit::Random;
 
 use crate::support;
@@ -234,8 +234,8 @@ fn what_is_not_of_whole_pages_is_not_written_without_time() {
 
 /// What a host sees of a drive and what the drive does in a state: of random writes the IOPS and the amplification, of reads in
 /// order the bytes a second.
-fn level(drive: &FlashDrive, page: u64, seed: u64) -> [f64; 3] {
-    let (mut numbers, sectors) = (Random::new(seed), drive.shape().capacity.sectors() / page * page);
+fn level(drive: &FlashDrive, block: u64, writes: u64, seed: u64) -> [f64; 3] {
+    let (mut numbers, sectors) = (Random::new(seed), drive.shape().capacity.sectors());
     let timed = |requests: Vec<Request>| {
         let mut drive = drive.clone();
         // Its buffer is empty then, however it was filled.
@@ -245,24 +245,25 @@ fn level(drive: &FlashDrive, page: u64, seed: u64) -> [f64; 3] {
         keep_four(&mut drive, requests);
         (count / (drive.now() - began).as_secs_f64(), (drive.counters() - before).write_amplification())
     };
-    let any = |_| Request::new(Op::Write, Lba::new(numbers.below(sectors / page) * page), page as u32);
-    let (iops, amplification) = timed((0..sectors / page * 2).map(any).collect());
+    let any = |_| Request::new(Op::Write, Lba::new(numbers.below(sectors / block) * block), block as u32);
+    let (iops, amplification) = timed((0..writes).map(any).collect());
     let reads = in_order(0, sectors, 128).map(|request| Request { op: Op::Read, ..request });
     [iops, amplification.unwrap(), timed(reads.collect()).0]
 }
 
-/// Checks that the mean figures of states made without time are those of states that were written, within 2 % and what chance
-/// adds to a mean over so many of each.
-fn compare(told: &str, drive: &FlashDrive, page: u64, halves: u64) {
+/// Checks that the mean figures of states made without time by so many writes of so many sectors are those of states that were
+/// written, within 2 % and what chance adds to a mean over so many of each. They are measured by so many writes more.
+fn compare(told: &str, drive: &FlashDrive, block: u64, writes: u64, measured: u64) {
     const SEEDS: u64 = 8;
-    let whole = drive.shape().capacity.sectors() / page;
+    let told = format!("{told} after {writes} writes of {block} sectors");
+    let blocks = drive.shape().capacity.sectors() / block;
     let levels = |seed: u64| {
         let (mut made, mut written, mut numbers) = (drive.clone(), drive.clone(), Random::new(seed));
-        made.write_at_random(whole * halves / 2, block::Seed::new(seed));
-        let any = |_| Request::new(Op::Write, Lba::new(numbers.below(whole) * page), page as u32);
-        let requests: Vec<Request> = (0..whole * halves / 2).map(any).collect();
+        made.write_at_random(writes, SECTOR.times(block), block::Seed::new(seed));
+        let any = |_| Request::new(Op::Write, Lba::new(numbers.below(blocks) * block), block as u32);
+        let requests: Vec<Request> = (0..writes).map(any).collect();
         write(&mut written, requests);
-        [level(&made, page, 100 + seed), level(&written, page, 200 + seed)]
+        [level(&made, block, measured, 100 + seed), level(&written, block, measured, 200 + seed)]
     };
     let all: Vec<[[f64; 3]; 2]> = (0..SEEDS).map(levels).collect();
     for (index, name) in ["IOPS", "amplification", "reads in order"].into_iter().enumerate() {
@@ -274,13 +275,8 @@ fn compare(told: &str, drive: &FlashDrive, page: u64, halves: u64) {
         });
         let off = (made.0 / written.0 - 1.0).abs();
         let chance = (made.1 + written.1).sqrt() / written.0;
-        assert!(
-            off < 0.02 + 3.0 * chance,
-            "{told} after {halves} halves: {name} {:.3} made, {:.3} written",
-            made.0,
-            written.0
-        );
-        assert!(chance < 0.02, "{told} after {halves} halves: {name} scatters by {chance:.3}");
+        assert!(off < 0.02 + 3.0 * chance, "{told}: {name} {:.3} made, {:.3} written", made.0, written.0);
+        assert!(chance < 0.02, "{told}: {name} scatters by {chance:.3}");
     }
 }
 
@@ -302,8 +298,9 @@ fn random_writes_without_names_leave_the_level_of_those_with() {
             assert!(!drive.can_write_at_random(spec.geometry.page), "{kind}");
             continue;
         }
-        for halves in [2, 6] {
-            compare(&format!("{kind} with {spare} %"), &drive, spec.geometry.page.sectors(), halves);
+        let (page, pages) = (spec.geometry.page.sectors(), spec.capacity.div(spec.geometry.page));
+        for times in [1, 3] {
+            compare(&format!("{kind} with {spare} %"), &drive, page, times * pages, 2 * pages);
         }
         compared += 1;
     }
@@ -320,7 +317,55 @@ fn random_writes_to_large_dies_leave_the_level_of_those_with_names() {
         let Spec::Flash(spec) = Preset::find(&format!("{kind}&{changes}")).unwrap().spec else { panic!("{kind}") };
         let mut drive = FlashDrive::new(spec);
         drive.fill_untimed(Lba::new(0), Lba::new(spec.capacity.sectors()), Bytes::from_mib(1), 100);
-        compare(&format!("{kind} with {spare} %"), &drive, spec.geometry.page.sectors(), 4);
+        let (page, pages) = (spec.geometry.page.sectors(), spec.capacity.div(spec.geometry.page));
+        compare(&format!("{kind} with {spare} %"), &drive, page, 2 * pages, 2 * pages);
+    }
+}
+
+/// So do those to a purged drive, and to one of which a part was written in order: few of its pages, most and nearly all.
+#[test]
+fn random_writes_to_a_drive_that_is_not_full_leave_the_level_of_those_with_names() {
+    let small = "capacity.user=48MiB&channels=2&dies_per_channel=2&pages_per_block=64&capacity.spare=28%";
+    let large = "capacity.user=448MiB&channels=1&dies_per_channel=2&planes=1&pages_per_block=512&capacity.spare=28%";
+    for (kind, percent) in [
+        (format!("x25-m?{small}"), 0),
+        (format!("x25-m?map.cache=4KiB&{small}"), 30),
+        (format!("990-pro?slc.fixed=2MB&slc.dynamic=4MB&{small}"), 95),
+        (format!("990-pro?slc.fixed=8MB&slc.dynamic=16MB&{large}"), 0),
+    ] {
+        let Spec::Flash(spec) = Preset::find(&kind).unwrap().spec else { panic!("{kind}") };
+        let mut drive = FlashDrive::new(spec);
+        let (page, pages) = (spec.geometry.page.sectors(), spec.capacity.div(spec.geometry.page));
+        drive.fill_untimed(Lba::new(0), Lba::new(pages * percent / 100 * page), Bytes::from_mib(1), 100);
+        for quarters in [1, 4, 12] {
+            compare(&kind, &drive, page, quarters * pages / 4, pages / 2);
+        }
+    }
+}
+
+/// And those of less than a page, for which the rest of it is read.
+#[test]
+fn random_writes_of_parts_of_pages_leave_the_level_of_those_with_names() {
+    for (kind, block, is_full) in [
+        ("p5316-15360?capacity.user=1GiB&channels=2&dies_per_channel=2&pages_per_block=64&capacity.spare=28%", 8, true),
+        (
+            "p5316-15360?capacity.user=1GiB&channels=2&dies_per_channel=2&pages_per_block=64&capacity.spare=28%",
+            32,
+            false,
+        ),
+        ("x25-m?capacity.user=48MiB&channels=2&dies_per_channel=2&pages_per_block=64&capacity.spare=28%", 2, true),
+    ] {
+        let Spec::Flash(spec) = Preset::find(kind).unwrap_or_else(|error| panic!("{error}")).spec else {
+            panic!("{kind}")
+        };
+        let mut drive = FlashDrive::new(spec);
+        let pages = spec.capacity.div(spec.geometry.page);
+        if is_full {
+            drive.fill_untimed(Lba::new(0), Lba::new(spec.capacity.sectors()), Bytes::from_mib(1), 100);
+        }
+        for halves in [1, 4] {
+            compare(kind, &drive, block, halves * pages / 2, pages);
+        }
     }
 }
 
@@ -331,11 +376,10 @@ fn the_drive_of_a_host_is_written_without_time_too() {
     );
     let mut device = preset.unwrap_or_else(|error| panic!("{error}")).build_in_host();
     let (end, page) = (Lba::at(device.shape().capacity), Bytes::from_kib(4));
-    assert!(!device.can_write_at_random(page), "nothing was written yet");
     device.fill(Lba::new(0), end, Bytes::from_mib(1), 100);
     let before = device.counters();
     assert!(device.can_write_at_random(page) && device.can_write_untimed(Lba::new(0), Lba::new(8)));
-    device.write_at_random(50_000, block::Seed::new(1));
+    device.write_at_random(50_000, page, block::Seed::new(1));
     let did = device.counters() - before;
     assert_eq!((did.requests[1], did.host_written), (50_000, page.times(50_000)));
     assert!(did.write_amplification().unwrap() >= 1.0 && did.blocks_erased > 0);
