@@ -33,7 +33,8 @@ impl Checked {
 /// than there is. Cells whose blocks are no whole blocks of the target are left out when their turn comes.
 ///
 /// # Errors
-/// [`LabError::DoesNotFit`] with the first that does not. It would be the same however often it is tried.
+/// [`LabError::DoesNotFit`] with the first that does not. It would be the same however often it is tried. [`LabError::Memory`],
+/// which may be otherwise another time.
 pub fn fits(plan: &Plan, subject: &dyn Subject) -> Result<(), LabError> {
     let mut misfits = Misfits::default();
     misfits.find(&plan.steps, "", subject);
@@ -49,7 +50,22 @@ pub fn fits(plan: &Plan, subject: &dyn Subject) -> Result<(), LabError> {
     }
     let Misfits { first, more, needed } = misfits;
     let capacity = subject.capacity();
-    first.map_or(Ok(()), |first| Err(LabError::DoesNotFit { first: Box::new(first), more, needed, capacity }))
+    match first {
+        Some(first) => Err(LabError::DoesNotFit { first: Box::new(first), more, needed, capacity }),
+        None => has_room(plan, subject),
+    }
+}
+
+/// Whether there is memory for the random states that a plan brings its target into: it is asked before the steps that come
+/// first take theirs.
+fn has_room(plan: &Plan, subject: &dyn Subject) -> Result<(), LabError> {
+    let is_random = |step: &&Step| {
+        step.work(&subject.site()).constructed(subject.capacity()).is_some_and(|construction| construction.is_random())
+    };
+    match plan.steps.iter().find(is_random) {
+        Some(step) => subject.check_states().map_err(|error| error.at(&step.name, "")),
+        None => Ok(()),
+    }
 }
 
 /// Why nothing would be measured of a plan: all cells would be left out whose blocks are no whole blocks of the target.
@@ -206,6 +222,30 @@ mod tests {
 
         fn place(&self) -> Place {
             panic!("estimated")
+        }
+    }
+
+    /// Not only when it comes to that, behind steps that have taken time and memory.
+    #[test]
+    fn memory_for_random_states_is_asked_for_before_anything_is_done() {
+        let preset = drive::preset::Preset::find("x25-m?capacity.user=1GiB").unwrap();
+        let states = |count| preset.memory().times(count);
+        let fits_in = |memory, steps: &str| {
+            let plan = parse(&format!("name = \"p\"\n{steps}"), PlanLength::Full).unwrap();
+            fits(&plan, &crate::Simulated::new(preset.clone()).within(memory))
+        };
+        let read = "[[step]]\nname = \"a\"\nrw = \"randread\"\nruntime = \"1s\"\n";
+        let write = "rw = \"randwrite\"\nbs = \"4k\"\nround = \"1s\"\nat-most = \"200%\"";
+        for random in [format!("do = \"condition\"\nat-least = \"100%\"\n{write}"), "do = \"precondition\"".to_owned()]
+        {
+            let steps = format!("{read}[[step]]\nname = \"random\"\n{random}\n");
+            let LabError::At { source, step, .. } = fits_in(states(2), &steps).unwrap_err() else { panic!("{random}") };
+            assert!(matches!(*source, LabError::Memory { .. }) && step == "random", "{step}: {source}");
+            assert!(fits_in(states(4), &steps).is_ok());
+        }
+        let simulated = format!("do = \"condition\"\nat-least = \"100%\"\nconstruct = false\n{write}");
+        for steps in [read.to_owned(), format!("{read}[[step]]\nname = \"random\"\n{simulated}\n")] {
+            assert!(fits_in(states(1), &steps).is_ok(), "nothing is constructed");
         }
     }
 

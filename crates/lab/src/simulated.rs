@@ -325,11 +325,15 @@ impl Subject for Simulated {
         self.idle_watts = rest(&mut self.drive.clone(), time);
     }
 
+    fn check_states(&self) -> Result<(), LabError> {
+        self.room.check()
+    }
+
     fn construct(&mut self, workload: &Workload, seed: Seed) -> Result<Option<Construction>, LabError> {
         let capacity = self.capacity();
         let Some(construction) = Construction::of(workload, capacity) else { return Ok(None) };
-        if workload.pattern.is_random() {
-            self.room.check()?;
+        if construction.is_random() {
+            self.check_states()?;
         }
         let Construction { direct, rest } = &construction;
         let (start, _) = direct.span(capacity)?;

@@ -233,6 +233,14 @@ pub trait Subject: Send {
     /// there in each of the machine's.
     fn stage_with(&mut self, _stop: Arc<AtomicBool>, _speed: f64) {}
 
+    /// Whether there is memory for random states of it, without making any.
+    ///
+    /// # Errors
+    /// If there is not.
+    fn check_states(&self) -> Result<(), LabError> {
+        Ok(())
+    }
+
     /// Puts it into the state that a workload leaves, as far as that is known without carrying it out. Whether it did, and
     /// what is left to run then.
     ///

@@ -59,6 +59,11 @@ impl Construction {
         Ok((0..self.requests()).map(move |_| stream.next_request()))
     }
 
+    /// Whether chance has a part in the state that it leaves.
+    pub fn is_random(&self) -> bool {
+        self.direct.pattern.is_random()
+    }
+
     /// How much is written so.
     pub fn bytes(&self) -> Bytes {
         self.direct.stop.bytes.unwrap_or(self.direct.block.times(self.requests()))

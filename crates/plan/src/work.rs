@@ -6,7 +6,7 @@ use block::{Bytes, Nanos};
 use host::PurgeMethod;
 use workload::{Spare, Workload};
 
-use super::{Cell, Condition, Measure, Repetition, Rounds, TrialPoint, Trials};
+use super::{Cell, Condition, Construction, Measure, Repetition, Rounds, TrialPoint, Trials};
 use crate::wears;
 
 /// A target, as far as what a step does there depends on it.
@@ -171,6 +171,17 @@ impl<'s> Work<'s> {
     /// By which method it purges, if it does.
     pub fn purges(&self) -> Option<PurgeMethod> {
         self.phases.iter().find_map(|phase| if let Phase::Purge(method) = phase { Some(*method) } else { None })
+    }
+
+    /// What a simulated drive of this capacity may be put behind without simulating it.
+    pub fn constructed(&self, capacity: Bytes) -> Option<Construction> {
+        match self.passes {
+            Passes::Condition(condition) => condition.constructed(capacity),
+            _ => self.phases.iter().find_map(|phase| match phase {
+                Phase::Run { cells, construct: true, .. } => Construction::of(&cells[0].workload, capacity),
+                _ => None,
+            }),
+        }
     }
 
     /// The trials that it carries out.
