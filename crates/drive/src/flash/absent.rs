@@ -8,17 +8,12 @@ use super::operation::Lpn;
 use crate::draw::Draws;
 use crate::table::Table;
 
-/// A bit for each page that was never written, or was trimmed; no bits at all where every page is somewhere.
+/// A bit for each page that was never written, or was trimmed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Absent(Table<u64>);
 
 impl Absent {
-    /// Every page is somewhere.
-    pub fn none() -> Self {
-        Self(Table::new(0))
-    }
-
     /// None of so many pages is anywhere.
     pub fn all(pages: u32) -> Self {
         let mut absent = Table::new(pages.div_ceil(64) as usize);
@@ -44,12 +39,10 @@ impl Absent {
         self.0.get((page.0 >> 6) as usize).is_some_and(|word| word >> (page.0 & 63) & 1 == 1)
     }
 
-    /// Leaves so many of them, all as likely.
-    pub fn thin(&mut self, keep: u32, draws: &mut Draws) {
+    /// So many of them, all as likely; none if that is none.
+    pub fn thinned(mut self, keep: u32, draws: &mut Draws) -> Option<Self> {
         thin(&mut self.0, keep, draws);
-        if keep == 0 {
-            *self = Self::none();
-        }
+        (keep > 0).then_some(self)
     }
 
     /// About what they take in memory.

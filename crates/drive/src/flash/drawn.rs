@@ -60,8 +60,8 @@ pub(super) struct Places {
     pub first_of_map: u32,
     /// A bit for each slot of the origin: whether its page was not written since.
     pub kept: Table<u64>,
-    /// The pages that were nowhere when they were drawn.
-    pub absent: Absent,
+    /// The pages that were nowhere when they were drawn, if there were such.
+    pub absent: Option<Absent>,
     /// The slots that were valid when they were drawn.
     pub valid: Table<u64>,
     /// The blocks of each unit, and behind them what all of them have.
@@ -237,7 +237,8 @@ impl Drawn {
             1 => self.origin.slots.memory() + self.origin.owners.memory(),
             _ => Bytes::ZERO,
         };
-        self.places.kept.memory() + self.places.valid.memory() + self.places.absent.memory() + origin
+        let absent = self.places.absent.as_ref().map_or(Bytes::ZERO, Absent::memory);
+        self.places.kept.memory() + self.places.valid.memory() + absent + origin
     }
 
     /// Whether the tables say who is in a block.
@@ -254,7 +255,7 @@ impl Drawn {
     /// Whether a page of which the tables say nothing is somewhere: the map's own are not.
     #[inline]
     pub fn has(&self, page: Lpn) -> bool {
-        page.0 < self.places.first_of_map && !self.places.absent.has(page)
+        page.0 < self.places.first_of_map && self.places.absent.as_ref().is_none_or(|absent| !absent.has(page))
     }
 
     /// The slot of a page of which the tables say nothing; none if it has none.

@@ -29,8 +29,8 @@ pub(super) struct Before {
     origin: Arc<Origin>,
     /// A bit for each slot of the origin whose page was not written yet.
     kept: Table<u64>,
-    /// The pages that were nowhere.
-    absent: Absent,
+    /// The pages that were nowhere, if there were such.
+    absent: Option<Absent>,
     /// The map's own pages, and their slots.
     of_map: Vec<(u32, u32)>,
 }
@@ -76,14 +76,14 @@ impl Mapping {
     }
 
     /// Which pages of the host's are nowhere, where so many of the map's are somewhere; and they are `kept` no longer.
-    fn absent(&self, first_of_map: u32, of_map: u32, kept: &mut [u64]) -> Absent {
+    fn absent(&self, first_of_map: u32, of_map: u32, kept: &mut [u64]) -> Option<Absent> {
         let held = self.units.iter().map(|unit| unit.valid).sum::<u32>() - of_map;
         if held == first_of_map {
-            return Absent::none();
+            return None;
         }
         if held == 0 {
             kept.fill(0);
-            return Absent::all(first_of_map);
+            return Some(Absent::all(first_of_map));
         }
         let absent = Absent::of(first_of_map, |page| !self.holds(page));
         if let Some(drawn) = &self.drawn {
@@ -92,13 +92,14 @@ impl Mapping {
                 kept[(slot >> 6) as usize] &= !(1 << (slot & 63));
             }
         }
-        absent
+        Some(absent)
     }
 
     /// Draws where everything is by what was `counted`, and who was where `before`.
     pub(super) fn draw_places(&mut self, counted: &Counted, before: Before, seed: Seed) {
-        let Before { origin, mut kept, mut absent, of_map } = before;
-        absent.thin(counted.absent, &mut Draws::new(seed.split("absent")));
+        let Before { origin, mut kept, absent, of_map } = before;
+        let mut draws = Draws::new(seed.split("absent"));
+        let absent = absent.and_then(|absent| absent.thinned(counted.absent, &mut draws));
         let geometry = self.geometry;
         let (each, slots) =
             (geometry.blocks_per_plane as usize, (geometry.blocks_per_plane as usize) << self.page_bits);
