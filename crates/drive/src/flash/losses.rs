@@ -45,10 +45,9 @@ impl Counted {
     /// Draws pages of the host's, all alike, of which those that are valid are so no longer: of these as many as are in one in
     /// [`PART`] of all slots, of others the same share. The map has no pages of its own.
     pub fn lose_everywhere(&mut self, mapping: &mut Mapping, losses: &Losses) -> Lost {
-        let slots = mapping.units.len() as u32 * losses.mean * PART;
-        let new = self.share(self.absent, slots, slots / PART);
-        self.absent -= new;
         let (each, pages) = (mapping.geometry.blocks_per_plane, mapping.geometry.pages_per_block);
+        let new = self.share(self.absent, each * pages, losses.mean);
+        self.absent -= new;
         let level_max = mapping.level_max;
         let parts = mapping.counts.chunks_mut(each as usize).zip(self.kept.chunks_mut(each as usize));
         let mut all = new;
