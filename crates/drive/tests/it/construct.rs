@@ -354,6 +354,11 @@ fn random_writes_of_parts_of_pages_leave_the_level_of_those_with_names() {
             false,
         ),
         ("x25-m?capacity.user=48MiB&channels=2&dies_per_channel=2&pages_per_block=64&capacity.spare=28%", 2, true),
+        (
+            "990-pro?slc.fixed=2MB&slc.dynamic=4MB&capacity.user=48MiB&channels=2&dies_per_channel=2&pages_per_block=64&capacity.spare=28%",
+            2,
+            false,
+        ),
     ] {
         let Spec::Flash(spec) = Preset::find(kind).unwrap_or_else(|error| panic!("{error}")).spec else {
             panic!("{kind}")
