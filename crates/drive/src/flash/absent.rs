@@ -3,7 +3,7 @@
 use block::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::marks::thin;
+use super::marks::{is_marked, mark, thin};
 use super::operation::Lpn;
 use crate::draw::Draws;
 use crate::table::Table;
@@ -17,10 +17,7 @@ impl Absent {
     /// None of so many pages is anywhere.
     pub fn all(pages: u32) -> Self {
         let mut absent = Table::new(pages.div_ceil(64) as usize);
-        absent.fill(u64::MAX);
-        if let (Some(last), rest @ 1..) = (absent.last_mut(), pages % 64) {
-            *last = (1 << rest) - 1;
-        }
+        mark(&mut absent, 0..pages);
         Self(absent)
     }
 
@@ -28,7 +25,7 @@ impl Absent {
     pub fn of(pages: u32, is_absent: impl Fn(Lpn) -> bool) -> Self {
         let mut absent = Table::new(pages.div_ceil(64) as usize);
         for page in (0..pages).filter(|page| is_absent(Lpn(*page))) {
-            absent[(page >> 6) as usize] |= 1 << (page & 63);
+            mark(&mut absent, page..page + 1);
         }
         Self(absent)
     }
@@ -36,7 +33,7 @@ impl Absent {
     /// Whether a page is one of them.
     #[inline]
     pub fn has(&self, page: Lpn) -> bool {
-        self.0.get((page.0 >> 6) as usize).is_some_and(|word| word >> (page.0 & 63) & 1 == 1)
+        is_marked(&self.0, page.0)
     }
 
     /// So many of them, all as likely; none if that is none.

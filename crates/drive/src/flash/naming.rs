@@ -45,11 +45,10 @@ struct UnitPlaces<'m> {
 }
 
 impl Mapping {
-    /// Takes who is where out of the map, or out of that which was `lent` to it: its tables say nothing then. The pages from
-    /// `first_of_map` on are its own.
-    pub(super) fn leave(&mut self, lent: Option<&Self>, first_of_map: u32) -> Before {
+    /// Takes who is where out of the map, or out of that which was `lent` to it, as it was `counted`: its tables say nothing then.
+    pub(super) fn leave(&mut self, lent: Option<&Self>, counted: &Counted) -> Before {
         let earlier = lent.unwrap_or(self);
-        let pages = first_of_map..self.slots.len() as u32;
+        let pages = counted.first_of_map..self.slots.len() as u32;
         let of_map: Vec<(u32, u32)> = pages.filter_map(|page| Some((page, earlier.slot_of(Lpn(page))?))).collect();
         let mut kept = match &earlier.drawn {
             Some(drawn) => earlier.may_be_kept(drawn),
@@ -58,7 +57,7 @@ impl Mapping {
         if earlier.drawn.is_none() {
             of_map.iter().for_each(|(_, slot)| kept[(slot >> 6) as usize] &= !(1 << (slot & 63)));
         }
-        let absent = earlier.absent(first_of_map, of_map.len() as u32, &mut kept);
+        let absent = earlier.absent(counted, &mut kept);
         let origin = earlier.drawn.as_ref().map(|drawn| Arc::clone(&drawn.origin));
         let in_lines = are_lent(self.slots.len(), false);
         let [slots, owners] = [&mut self.slots, &mut self.owners].map(|table| {
@@ -75,13 +74,13 @@ impl Mapping {
         Before { origin, kept, absent, of_map }
     }
 
-    /// Which pages of the host's are nowhere, where so many of the map's are somewhere; and they are `kept` no longer.
-    fn absent(&self, first_of_map: u32, of_map: u32, kept: &mut [u64]) -> Option<Absent> {
-        let held = self.units.iter().map(|unit| unit.valid).sum::<u32>() - of_map;
-        if held == first_of_map {
+    /// Which pages of the host's are nowhere, if any are; and they are `kept` no longer.
+    fn absent(&self, counted: &Counted, kept: &mut [u64]) -> Option<Absent> {
+        let first_of_map = counted.first_of_map;
+        if counted.absent == 0 {
             return None;
         }
-        if held == 0 {
+        if counted.absent == first_of_map {
             kept.fill(0);
             return Some(Absent::all(first_of_map));
         }

@@ -1,7 +1,8 @@
 //! Random writes without time and without names.
 //!
 //! Where every page is as likely to be written as any other, nothing that flash does depends on which pages a block holds,
-//! only on how many of them are valid. So a write makes some valid page invalid, all alike, what is written and moved bears
+//! only on how many of them are valid. So a write makes some valid page invalid, all alike, or is the
+//! first of its page, as often as pages that are nowhere are drawn; what is written and moved bears
 //! no name and has no slot, and blocks are no more than counts. In the end it is [said by chance](super::naming) which slots of a
 //! block are valid; who of the pages that were written is in which of them, all orders equally likely, is
 //! [found when it is asked](super::drawn). Pages that were not written keep their unit and their order. What comes of it has the
@@ -67,7 +68,7 @@ impl FlashDrive {
         // Who is where is looked up nowhere here, and drawn anew at the end.
         let lent = drive.mapping.lent();
         drive.mapping.own_by(Mapping::without_tables, Mapping::copy_without_tables);
-        let before = drive.mapping.leave(lent.as_deref(), drive.map_base);
+        let before = drive.mapping.leave(lent.as_deref(), &counted);
         drop(lent);
         let mut regions = Draws::new(seed.split("regions"));
         let shares = DieShares::of(&drive.spec);
