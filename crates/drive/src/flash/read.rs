@@ -55,9 +55,8 @@ impl FlashDrive {
     fn read_piece(&mut self, found: Nanos, piece: PagePart, is_first: bool) -> Nanos {
         let fetched = match self.read_ahead.take(piece.page) {
             Some(there) => there.max(found),
-            None if self.recent.has(piece.page, found) => found,
             None => {
-                let there = self.fetch(found, piece.page, piece.sectors);
+                let there = self.at_hand(found, piece.page, piece.sectors);
                 let failure = self.nand.take_failure();
                 if !failure.is_success() {
                     self.status = failure;
@@ -66,6 +65,12 @@ impl FlashDrive {
             }
         };
         self.link.send(self.now, fetched, piece.sectors, is_first)
+    }
+
+    /// When sectors of a page are with the controller, which has those that wait to be programmed and reads others.
+    #[inline(always)]
+    pub(super) fn at_hand(&mut self, ready: Nanos, page: Lpn, sectors: u32) -> Nanos {
+        if self.recent.has(page, ready) { ready } else { self.fetch(ready, page, sectors) }
     }
 
     /// Reads sectors of a page, if it was ever written; when they are with the controller.

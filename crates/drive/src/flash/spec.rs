@@ -75,7 +75,8 @@ pub struct FlashSpec {
     pub behaviour: NandBehaviour,
     /// How blocks are emptied.
     pub collection: CollectionSpec,
-    /// Whether the host's reads go before what a die has been given and has not begun.
+    /// Whether reads of the host, and for the rest of a page of which it wrote a part, go before what a die has been given and
+    /// has not begun.
     pub reads_first: bool,
     /// Blocks that are written with one bit a cell first.
     pub slc: Option<SlcSpec>,

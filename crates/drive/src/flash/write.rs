@@ -282,14 +282,8 @@ impl FlashDrive {
 
     /// Programs a page of which only some sectors were written, after reading the others.
     pub(super) fn complete_page(&mut self, partial: Partial) {
-        let ready = match self.mapping.place_of(partial.page) {
-            Some(place) => {
-                let there = self.nand.read(self.now, partial.arrived.max(self.now), place, self.page_sectors);
-                self.nand.take_failure();
-                there
-            }
-            None => partial.arrived,
-        };
+        let ready = self.at_hand(partial.arrived.max(self.now), partial.page, self.page_sectors);
+        self.nand.take_failure();
         // The rest of it compresses as it did before; of both, the one that compresses less is taken for all.
         let entropy = partial.entropy.max(self.mapping.left_of(partial.page));
         self.program(partial.page, partial.sectors, ready, entropy);
