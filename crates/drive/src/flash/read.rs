@@ -79,14 +79,20 @@ impl FlashDrive {
         let mapping = &*self.mapping;
         let sectors = mapping.stored(page, sectors);
         let Some(place) = mapping.place_of(page) else { return ready };
-        let there = match self.spec.reads_first {
-            true => self.nand.read_first(self.now, ready, place, sectors),
-            false => self.nand.read(self.now, ready, place, sectors),
-        };
+        let there = self.sense(ready, place, sectors);
         if let Some(block) = self.nand.take_ailing() {
             self.refresh(block, self.now);
         }
         there
+    }
+
+    /// Reads sectors from flash, before what the die was given where reads go first; when they are with the controller.
+    #[inline(always)]
+    pub(super) fn sense(&mut self, ready: Nanos, place: PageLocation, sectors: u32) -> Nanos {
+        match self.spec.reads_first {
+            true => self.nand.read_first(self.now, ready, place, sectors),
+            false => self.nand.read(self.now, ready, place, sectors),
+        }
     }
 
     /// Has the data of a block moved, from `at` on, whose pages have become hard to read.

@@ -203,10 +203,8 @@ impl FlashDrive {
             let place = zoned.place(&geometry, zone, page);
             let fetched = if !is_laid || self.recent.has(piece.page, ready) {
                 ready
-            } else if self.spec.reads_first {
-                self.nand.read_first(self.now, ready, place, piece.sectors)
             } else {
-                self.nand.read(self.now, ready, place, piece.sectors)
+                self.sense(ready, place, piece.sectors)
             };
             self.status = self.status.or(self.nand.take_failure());
             done = done.max(self.link.send(self.now, fetched, piece.sectors, index == 0));
