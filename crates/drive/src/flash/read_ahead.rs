@@ -28,7 +28,12 @@ pub struct ReadAheadSpec {
 pub struct ReadAhead {
     /// How many pages beyond the last read are kept ready.
     pages: u32,
-    streams: Vec<Stream>,
+    /// Where the last read of each stream ended.
+    read_to: Vec<Lba>,
+    /// Which read that was.
+    used: Vec<u64>,
+    /// The pages of each in the controller's memory, ascending.
+    ready: Vec<VecDeque<PrefetchedPage>>,
     /// The stream of the last read.
     current: usize,
     /// Counts reads, so that the stream used longest ago is known.
@@ -45,16 +50,6 @@ pub struct ReadAheadCounts {
     pub wasted: u64,
 }
 
-/// Reads each of which goes on where the last one ended.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Stream {
-    /// Where the last read ended.
-    read_to: Lba,
-    /// Pages in the controller's memory, ascending.
-    ready: VecDeque<PrefetchedPage>,
-    used: u64,
-}
-
 /// A page in the controller's memory.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct PrefetchedPage {
@@ -68,10 +63,16 @@ struct PrefetchedPage {
 impl ReadAhead {
     /// Nothing was read yet.
     pub fn new(spec: ReadAheadSpec) -> Self {
-        let stream =
-            || Stream { read_to: Lba::new(u64::MAX), ready: VecDeque::with_capacity(spec.pages as usize + 1), used: 0 };
-        let streams = (0..spec.streams).map(|_| stream()).collect();
-        Self { pages: spec.pages, streams, current: 0, reads: 0, counted: ReadAheadCounts::default() }
+        let streams = spec.streams as usize;
+        Self {
+            pages: spec.pages,
+            read_to: vec![Lba::new(u64::MAX); streams],
+            used: vec![0; streams],
+            ready: vec![VecDeque::new(); streams],
+            current: 0,
+            reads: 0,
+            counted: ReadAheadCounts::default(),
+        }
     }
 
     /// Notes a read; whether it goes on where the last one of a stream ended. If not, it takes the place of another stream,
@@ -84,20 +85,20 @@ impl ReadAhead {
     #[inline(never)]
     fn note(&mut self, request: Request) -> bool {
         self.reads += 1;
-        let followed = self.streams.iter().position(|stream| stream.read_to == request.lba);
+        let followed = self.read_to.iter().position(|&end| end == request.lba);
         self.current = followed.unwrap_or_else(|| self.oldest());
-        let stream = &mut self.streams[self.current];
-        (stream.read_to, stream.used) = (request.end(), self.reads);
+        (self.read_to[self.current], self.used[self.current]) = (request.end(), self.reads);
         if followed.is_none() {
-            self.counted.wasted += stream.ready.drain(..).filter(|ready| !ready.is_used).count() as u64;
+            let dropped = self.ready[self.current].drain(..);
+            self.counted.wasted += dropped.filter(|ready| !ready.is_used).count() as u64;
         }
         followed.is_some()
     }
 
     /// The stream that was used longest ago.
     fn oldest(&self) -> usize {
-        let places = 0..self.streams.len();
-        places.min_by_key(|&place| self.streams[place].used).expect("the preset's reader checks that there is one")
+        let places = 0..self.used.len();
+        places.min_by_key(|&place| self.used[place]).expect("the preset's reader checks that there is one")
     }
 
     /// When `page` is in the controller's memory, if it was read ahead of the stream of the last read. Pages before it are
@@ -107,7 +108,7 @@ impl ReadAhead {
         if self.pages == 0 {
             return None;
         }
-        let ready = &mut self.streams[self.current].ready;
+        let ready = &mut self.ready[self.current];
         while let Some(first) = ready.pop_front_if(|first| first.page < page) {
             self.counted.wasted += u64::from(!first.is_used);
         }
@@ -118,14 +119,14 @@ impl ReadAhead {
 
     /// The pages that are to be read now that `last` was asked for.
     pub fn wanted(&self, last: Lpn, pages: u32) -> std::ops::Range<u32> {
-        let first = self.streams[self.current].ready.back().map_or(last.0 + 1, |ready| ready.page.0 + 1);
+        let first = self.ready[self.current].back().map_or(last.0 + 1, |ready| ready.page.0 + 1);
         first..(last.0 + 1 + self.pages).min(pages).max(first)
     }
 
     /// Notes a page of the last read's stream that will be there at `at`.
     pub fn add(&mut self, page: Lpn, at: Nanos) {
         self.counted.pages += 1;
-        self.streams[self.current].ready.push_back(PrefetchedPage { page, at, is_used: false });
+        self.ready[self.current].push_back(PrefetchedPage { page, at, is_used: false });
     }
 }
 
@@ -201,9 +202,9 @@ mod tests {
                     }
                 }
             }
-            let left = ahead.streams.iter().flat_map(|stream| &stream.ready).filter(|ready| !ready.is_used).count();
+            let left = ahead.ready.iter().flatten().filter(|ready| !ready.is_used).count();
             prop_assert_eq!(ahead.counted.pages, asked + ahead.counted.wasted + left as u64);
-            prop_assert!(ahead.streams.iter().all(|stream| stream.ready.len() <= AHEAD.pages as usize + 1));
+            prop_assert!(ahead.ready.iter().all(|ready| ready.len() <= AHEAD.pages as usize + 1));
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::support;
 
 /// A filled drive of 1 GiB with these changes, whose link and firmware take next to nothing.
 fn filled(changes: &str) -> FlashDrive {
-    let name = "860-pro-1tb?capacity.user=1GiB&spare=200%&jitter=0%&controller.command=1us&controller.retire=1us&read_ahead=128KiB";
+    let name = "860-pro-1tb?capacity.user=1GiB&spare=200%&jitter=0%&controller.command=1us&controller.retire=1us&read_ahead=128KiB&read_streams=1";
     let changed = Preset::find(name).and_then(|preset| preset.changed(changes.trim_start_matches('&')));
     support::filled(&changed.unwrap_or_else(|error| panic!("{error}")))
 }
@@ -86,10 +86,32 @@ fn a_read_waits_for_pages_that_are_read_ahead_in_vain() {
 
 #[test]
 fn a_mistake_in_it_says_what_would_be_right() {
-    for change in
-        ["read_streams=0", "read_streams=65", "read_ahead=0&read_streams=2", "read_ahead=0&read_ahead_page=1us"]
-    {
-        let said = Preset::find(&format!("860-pro-1tb?{change}")).unwrap_err().to_string();
-        assert!(said.contains("1 to 64 sequential streams"), "{change}: {said}");
+    for drive in [
+        "860-pro-1tb?read_streams=0",
+        "860-pro-1tb?read_streams=65",
+        "860-pro-1tb?read_ahead=1KiB",
+        "x25-m?read_streams=2",
+        "x25-m?read_ahead_page=1us",
+    ] {
+        let said = Preset::find(drive).unwrap_err().to_string();
+        assert!(said.contains("1 to 64 sequential streams"), "{drive}: {said}");
+    }
+    Preset::find("860-pro-1tb?read_ahead=0").expect("what the class says of streams is without effect then");
+}
+
+/// A lone reader of today's drives does not wait for flash, in order; at random it does.
+#[test]
+fn todays_drives_read_ahead() {
+    for drive in ["990-pro", "pm983-960", "870-qvo", "s3700-400"] {
+        let changed = Preset::find(&format!("{drive}?capacity.user=8GiB&spare=200%"));
+        let mut drive = support::filled(&changed.unwrap_or_else(|error| panic!("{error}")));
+        let in_order = streams(&mut drive, 1, 1_000);
+        let began = drive.now();
+        for turn in 0..1_000 {
+            drive.submit(drive.now(), Tag(0), Request::new(Op::Read, Lba::new(turn * 7_919 % 200_000 * 8), 8));
+            drive.complete(Nanos::MAX).expect("it completes");
+        }
+        let at_random = drive.now() - began;
+        assert!(at_random.as_nanos() > 2 * in_order.as_nanos(), "{in_order} in order, {at_random} at random");
     }
 }

@@ -1,6 +1,6 @@
 //! What a flash drive's file says of its firmware.
 
-use block::Nanos;
+use block::{Bytes, Nanos};
 
 use super::Controller;
 use crate::flash::{ArbitrationSpec, Geometry, ReadAheadSpec};
@@ -66,11 +66,17 @@ impl Controller {
         let Self { read_ahead, read_streams, read_ahead_page: page, .. } = *self;
         let pages = read_ahead.map_or(0, |ahead| ahead.div(geometry.page) as u32);
         let streams = read_streams.unwrap_or(1);
+        // Where a drive's file turns it off, what its class says of it is without effect.
+        let is_off = read_ahead == Some(Bytes::ZERO);
+        let says_nothing = read_ahead.is_none() && read_streams.is_none() && page == Nanos::ZERO;
         require(
-            (1..=64).contains(&streams) && (pages > 0 || read_streams.is_none() && page == Nanos::ZERO),
-            || format!("controller.read_streams is {streams}, controller.read_ahead {pages} pages"),
-            "1 to 64 sequential streams are followed where controller.read_ahead is a page or more; without it leave \
-             read_streams and read_ahead_page out",
+            (1..=64).contains(&streams) && (pages > 0 || is_off || says_nothing),
+            || {
+                let ahead = read_ahead.map_or_else(|| "not given".to_owned(), |ahead| ahead.to_string());
+                format!("controller.read_streams is {streams}, controller.read_ahead {ahead}")
+            },
+            "1 to 64 sequential streams are followed where controller.read_ahead is a page or more; 0 turns it off; without it \
+             leave read_streams and read_ahead_page out",
         )?;
         Ok(ReadAheadSpec { pages, streams, page })
     }
