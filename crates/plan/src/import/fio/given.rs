@@ -42,6 +42,14 @@ impl FioOption {
         self.notice(Severity::Warning, "fio::not-honoured", message, Some(follows.into()))
     }
 
+    /// What fio takes its unit for, where that is not what it says.
+    pub(super) fn thousands(&self) -> Option<String> {
+        let text = self.text().to_ascii_lowercase();
+        let letter = text.strip_suffix("ib")?.chars().last().filter(|letter| "kmgtp".contains(*letter))?;
+        let unit = format!("{}iB", letter.to_ascii_uppercase());
+        Some(format!("fio counts `{unit}` in thousands and `{letter}` in steps of 1,024, unless it has `kb_base=1000`"))
+    }
+
     /// That the option does what it does in fio, which is not what its words promise.
     pub(super) fn noted(&self, what: impl Into<String>, help: impl Into<String>) -> Notice {
         let message = format!("`{}`: {}", self.written(), what.into());
@@ -57,7 +65,7 @@ impl FioOption {
     /// That the value makes no sense.
     pub(super) fn bad(&self, what: impl Into<String>) -> Notice {
         let message = format!("`{}`: {}", self.name, what.into());
-        self.notice(Severity::Error, "fio::bad-value", message, None)
+        self.notice(Severity::Error, "fio::bad-value", message, self.thousands())
     }
 
     pub(super) fn notice(

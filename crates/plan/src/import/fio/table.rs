@@ -55,6 +55,7 @@ const NEVER: &[&str] = &[];
 const LATENCIES: &str = "latencies are always measured, at a few nanoseconds a request";
 const PERCENTILES: &str = "the whole histogram is stored, which gives every percentile";
 const APART: &str = "each job has figures of its own, and the clones of a job have theirs together";
+const THREADS: &str = "workers are always threads";
 const SEED: &str = "addresses follow from the run's seed (`--seed`): the same in every run with the same seed";
 const RING: &str = "assay sets its own ring up, with what the kernel has";
 const BATCH: &str = "a plan submits and reaps requests one at a time, without batches";
@@ -125,7 +126,9 @@ const NATURAL: &[FioOptionSpec] = &[
     known("allrandrepeat", &[], Natural(SEED)),
     known("randseed", &[], Natural(SEED)),
     known("unit_base", &[], Natural("figures are printed in bytes, with their unit")),
-    known("thread", &["threads"], Natural("workers are always threads")),
+    known("thread", &[], Natural(THREADS)),
+    // fio 3.33 wants a value of it on the command line, as of an option of its own.
+    known("threads", &[], Natural(THREADS)),
     known("group_reporting", &[], Natural(APART)),
     known("new_group", &[], Natural(APART)),
     known("unified_rw_reporting", &[], Natural("reads and writes are reported separately")),

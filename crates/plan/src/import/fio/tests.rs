@@ -276,6 +276,14 @@ fn what_is_not_honoured_is_told_with_its_line_and_what_follows() {
         ("invalidate=0", "run with `--invalidate=0`"),
         ("cpus_allowed=1", "workers are not pinned"),
         ("fsync=1\nfdatasync=2\nrw=write", "4: `fdatasync=2` is not honoured"),
+        (
+            "offset=1MiB\nfilename=x",
+            "1000000 bytes are no whole number of 512 B sectors; 999936 are taken; fio counts `MiB` in thousands",
+        ),
+        (
+            "offset_increment=700\nfilename=x\nnumjobs=2",
+            "700 bytes are no whole number of 512 B sectors; 512 are taken",
+        ),
         ("bsrange=512-512k", "of the 1024 multiples of 512 B"),
         ("flow=2", "at their own rates"),
         ("numjobs=400\nfilename=x", "of more than 64 clones, all share one file"),
@@ -299,6 +307,7 @@ fn what_cannot_be_run_is_refused_with_its_line() {
         ("[a]\nsize=1m\nbs=0\n", "3: `bs`: block size 0 B"),
         ("[a]\nfilename=x\nsize=1m\nbs=0\noffset=0\nrw=read:4k\n", "4: `bs`: block size 0 B"),
         ("[a]\nsize=1m\nbs=100\n", "3: `bs`: block size 100 B is not a whole number of 512 B sectors"),
+        ("[a]\nsize=1m\nbs=4KiB\n", "fio counts `KiB` in thousands and `k` in steps of 1,024"),
         ("[a]\nsize=1m\niodepth=0\nioengine=libaio\n", "3: `iodepth`: queue depth 0"),
         ("[a]\nsize=1k\n", "2: `size`: the workload would stop before its first request"),
         ("[a]\nsize=1m\npercentile_list=50:101\n", "3: `percentile_list`: `101` is not a percentile"),
