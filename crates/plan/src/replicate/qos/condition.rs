@@ -81,6 +81,7 @@ pub(super) struct OwnCondition<'f> {
     pub(super) rw: Option<&'f str>,
     pub(super) bs: Option<Bytes>,
     pub(super) depth: Option<u32>,
+    pub(super) overwrites: Option<u32>,
 }
 
 /// Why a point has no workload.
@@ -103,7 +104,7 @@ fn lacking(name: &str, example: &str) -> Unmeasurable {
 }
 
 impl Condition {
-    /// The workload of the quantity `name`, whose point may have its own pattern, size and depth. What the load generator takes
+    /// The workload of the quantity `name`, whose point may have conditions of its own. What the load generator takes
     /// outside of a request's latency comes between two of a worker that has one at a time; of deeper queues it is not
     /// simulated.
     pub(super) fn measure(
@@ -130,7 +131,7 @@ impl Condition {
             None => vec![("", self.closed(base, own, reading, span)?)],
         };
         let mut measure = Measure {
-            overwrites: self.overwrites,
+            overwrites: own.overwrites.or(self.overwrites),
             distribution: self.distribution.clone(),
             jobs,
             shrinks: is_fresh,
@@ -314,12 +315,13 @@ mod tests {
         let sheet = group("intel-s3700/datasheet");
         let of = |name: &str| {
             let point = sheet.points.iter().find(|point| point.name == name).unwrap();
-            let workload = &sheet.measures[*point.measure.as_ref().unwrap()].jobs[0].1;
-            (workload.pattern, workload.queue_depth)
+            let measure = &sheet.measures[*point.measure.as_ref().unwrap()];
+            let workload = &measure.jobs[0].1;
+            (workload.pattern, workload.queue_depth, measure.overwrites)
         };
-        assert_eq!(of("write p99.9 QD1, at most"), (Pattern::RandWrite, 1));
-        assert_eq!(of("IOPS consistency read"), (Pattern::RandRead, 32));
-        assert_eq!(of("sequential write latency typ"), (Pattern::Write, 1));
+        assert_eq!(of("write p99.9 QD1, at most"), (Pattern::RandWrite, 1, Some(300)));
+        assert_eq!(of("IOPS consistency read"), (Pattern::RandRead, 32, Some(300)));
+        assert_eq!(of("sequential write latency typ"), (Pattern::Write, 1, Some(0)));
         let rising = &group("intel-s3700/myce").measures[0].jobs[0].1;
         assert_eq!((rising.arrival.rate, rising.queue_depth), (75_000, 32));
     }

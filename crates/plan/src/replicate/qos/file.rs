@@ -12,7 +12,9 @@ use super::condition::{Measure, OwnCondition, Unmeasurable};
 use super::drive::QosDrive;
 use super::keys;
 use super::quantity::{Kind, Quantity, Sense};
-use super::stated::{Condition, ConditionFile, IN_FLIGHT_MAX, Reading, ReadingFile, Stated, block_size, count};
+use super::stated::{
+    Condition, ConditionFile, IN_FLIGHT_MAX, Reading, ReadingFile, Stated, block_size, count, overwrites,
+};
 use crate::replicate::Use;
 use crate::{Diagnostic, Mistakes};
 
@@ -195,6 +197,7 @@ struct PointFile {
     rw: Option<String>,
     bs: Option<Stated>,
     qd: Option<Stated>,
+    overwrites: Option<f64>,
     unmeasured: Option<String>,
     /// All others: words are for readers of the file.
     #[serde(flatten)]
@@ -433,6 +436,7 @@ impl PointFile {
             rw: self.rw.as_deref(),
             bs: block_size(self.bs.as_ref(), &self.q.span())?,
             depth: count("qd", self.qd.as_ref(), 1..=IN_FLIGHT_MAX as u32, &self.q.span())?.or(Quantity::depth(name)),
+            overwrites: overwrites(self.overwrites, &self.q.span())?,
         };
         condition.measure(name, &own, reading, &span)
     }

@@ -40,7 +40,7 @@ const CONDITION: &[&str] = &[
     "consistency",
     "capacities",
 ];
-const POINT: &[&str] = &["q", "v", "lo", "hi", "unit", "use", "rw", "bs", "qd", "unmeasured", "note"];
+const POINT: &[&str] = &["q", "v", "lo", "hi", "unit", "use", "rw", "bs", "qd", "overwrites", "unmeasured", "note"];
 
 /// Keys of conditions by fio's names, which are not theirs.
 const OF_FIO: &[(&str, &str)] = &[

@@ -204,6 +204,16 @@ pub(super) struct ConditionFile {
     others: BTreeMap<String, toml::Value>,
 }
 
+/// Random writes before, in hundredths of the capacity, of what is stated in capacities.
+pub(super) fn overwrites(times: Option<f64>, span: &Range<usize>) -> Result<Option<u32>, Diagnostic> {
+    match times {
+        Some(times) if !(0.0..=100.0).contains(&times) => {
+            Err(wrong(span.clone(), format!("{times} overwrites are out of range"), "give 0 to 100 capacities"))
+        }
+        times => Ok(times.map(|times| (times * 100.0).round() as u32)),
+    }
+}
+
 impl ConditionFile {
     pub(super) fn read(&self, span: Range<usize>) -> Result<Condition, Diagnostic> {
         let offered_least = PROBE_IOPS + BACKGROUND_WORKERS;
@@ -240,13 +250,8 @@ impl ConditionFile {
     /// Random writes before, in hundredths of the capacity: as many as of SSD-iq's drives where a steady state is all that is
     /// said.
     fn overwrites(&self, span: &Range<usize>) -> Result<Option<u32>, Diagnostic> {
-        match self.overwrites {
-            Some(times) if !(0.0..=100.0).contains(&times) => {
-                Err(wrong(span.clone(), format!("{times} overwrites are out of range"), "give 0 to 100 capacities"))
-            }
-            Some(times) => Ok(Some((times * 100.0).round() as u32)),
-            None => Ok(self.state.as_ref().filter(|state| state.starts_with("steady")).map(|_| STEADY)),
-        }
+        let steady = || self.state.as_ref().filter(|state| state.starts_with("steady")).map(|_| STEADY);
+        Ok(overwrites(self.overwrites, span)?.or_else(steady))
     }
 
     /// Where requests fall, or also why that cannot be simulated.
