@@ -129,6 +129,7 @@ pub const CLASSES: &[(&str, &str)] = embed![
     "drives/class" / "nand-samsung-128l-tlc",
     "drives/class" / "nand-samsung-64l-tlc",
     "drives/class" / "map-checkpoint",
+    "drives/class" / "no-dram",
     "drives/class" / "pcie3-x4",
     "drives/class" / "pcie4-x4",
     "drives/class" / "pcie5-x4",

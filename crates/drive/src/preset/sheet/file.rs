@@ -66,6 +66,9 @@ pub fn text(name: &str, ratings: &Ratings, parts: &Parts) -> String {
     if !ratings.unused.is_empty() {
         file.0 += &format!("# Given, and of no use to the model: {}.\n", ratings.unused.join(", "));
     }
+    if ratings.has_no_dram && !parts.has_host_buffer {
+        file.0 += "# Without DRAM, of which the model knows nothing on SATA: its map is in memory here.\n";
+    }
     let mut guessed = Vec::new();
     for (is_given, what) in [
         (ratings.interface.is_some(), format!("interface, {}", parts.interface.words())),
@@ -124,6 +127,9 @@ fn bases(parts: &Parts) -> String {
         1 => {}
         2 => names.push("cells-mlc"),
         _ => names.push("cells-tlc"),
+    }
+    if parts.has_host_buffer {
+        names.push("no-dram");
     }
     format!("{names:?}")
 }

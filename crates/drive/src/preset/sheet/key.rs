@@ -22,13 +22,15 @@ pub enum Field {
     Endurance,
     Market,
     Price,
+    /// Whether there is DRAM, or a buffer of the host's in its place.
+    Dram,
     /// What the model has no use for.
     Unused,
 }
 
 /// The names that a mistake lists.
 pub const KNOWN: &str = "capacity, interface, nand, sequential-read, sequential-write, random-read, random-write, \
-    random-depth, read-latency, endurance, warranty, class, price, source, title";
+    random-depth, read-latency, endurance, warranty, dram, class, price, source, title";
 
 /// Words of rows that are read and left out.
 const UNUSED: &[&str] = &[
@@ -50,9 +52,6 @@ const UNUSED: &[&str] = &[
     "humidity",
     "shock",
     "vibration",
-    "dram",
-    "cache",
-    "buffer",
     "controller",
     "encryption",
     "security",
@@ -69,13 +68,14 @@ const UNUSED: &[&str] = &[
     "manufacturer",
     "maker",
     "configuration",
-    "hmb",
     "tier",
     "color",
     "software",
     "operating",
     "led",
     "part",
+    "protection",
+    "workload",
 ];
 
 /// Whether the row is of one request at a time, which ratings are not: `Random read (4 KB, QD1)`.
@@ -111,7 +111,10 @@ pub fn of(key: &str) -> Option<Field> {
         Some(Field::Endurance)
     } else if has(&["interface", "bus", "pcie", "link"]) {
         Some(Field::Interface)
-    } else if has(UNUSED) {
+    } else if !has(&["slc"]) && (has(&["dram", "dramless", "hmb", "cache", "buffer"]) || lower.contains("host memory"))
+    {
+        Some(Field::Dram)
+    } else if has(UNUSED) || has(&["cache"]) {
         Some(Field::Unused)
     } else if has(&["depth", "qd"]) && !read && !write {
         Some(Field::Depth)

@@ -15,6 +15,8 @@ const OUTSIDE: f64 = 22.0;
 pub struct Parts {
     pub market: Market,
     pub interface: Interface,
+    /// In place of DRAM.
+    pub has_host_buffer: bool,
     pub bits: u32,
     pub user: f64,
     pub page: f64,
@@ -168,6 +170,7 @@ impl Parts {
         Self {
             market,
             interface,
+            has_host_buffer: ratings.has_no_dram && is_nvme,
             bits,
             user,
             page: PAGE,

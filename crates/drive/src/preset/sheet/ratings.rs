@@ -54,6 +54,7 @@ pub struct Ratings {
     /// Amount and date.
     pub(super) price: Option<(String, String)>,
     pub(super) source: Option<String>,
+    pub(super) has_no_dram: bool,
     /// What was said that a drive's file has no place for.
     pub(super) unused: Vec<String>,
 }
@@ -103,7 +104,7 @@ impl Ratings {
             self.unused.push(clean(key, 40));
             return Ok(());
         }
-        if field != Field::Endurance {
+        if !matches!(field, Field::Endurance | Field::Dram) {
             if before.contains(&field) {
                 return Err("it is given twice; give it once".to_owned());
             }
@@ -133,6 +134,8 @@ impl Ratings {
             Field::Endurance => self.take_endurance(key, text)?,
             Field::Market => self.market = Some(market(text)?),
             Field::Price => self.price = Some(price(text)?),
+            Field::Dram if value::has_no_dram(key, text) => self.has_no_dram = true,
+            Field::Dram => self.unused.push(clean(key, 40)),
             Field::Unused => {}
         }
         Ok(())

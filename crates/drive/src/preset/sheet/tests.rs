@@ -38,6 +38,14 @@ fn every_table_has_a_source_and_guesses_say_so() {
 }
 
 #[test]
+fn a_drive_without_dram_has_a_buffer_of_the_hosts() {
+    let without = file(&format!("{CLIENT}, DRAM=no, HMB=64 MB")).unwrap();
+    assert!(without.contains("\"no-dram\"") && !file(CLIENT).unwrap().contains("no-dram"), "{without}");
+    let sata = file("capacity=1TB, interface=sata, dram=none").unwrap();
+    assert!(sata.contains("its map is in memory here") && !sata.contains("\"no-dram\""), "{sata}");
+}
+
+#[test]
 fn what_cannot_be_is_refused_with_what_would_be_right() {
     for (ratings, words) in [
         ("interface=sata", "the capacity is missing"),

@@ -227,6 +227,20 @@ pub fn bits(text: &str) -> Result<Option<u32>, String> {
     Ok(named.iter().chain(&cells).find(|(word, _)| has(word)).map(|(_, bits)| *bits))
 }
 
+/// Whether a row says that a drive has no DRAM: `DRAM: no`, `DRAM-less: yes`, `HMB: 64 MB`, `Cache: HMB`.
+pub fn has_no_dram(key: &str, text: &str) -> bool {
+    let (key, text) = (key.to_lowercase(), text.to_lowercase());
+    let word = text.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty()).unwrap_or("no");
+    let is_no = ["no", "none", "not", "n", "na", "false", "0", "without", "unsupported"].contains(&word);
+    let is_host = |words: &str| words.contains("hmb") || words.contains("host memory");
+    let is_less = |words: &str| ["dramless", "dram-less", "dram less"].iter().any(|less| words.contains(less));
+    if is_less(&key) || is_host(&key) {
+        return !is_no;
+    }
+    let names_none = is_less(&text) || ["no dram", "without dram"].iter().any(|none| text.contains(none));
+    names_none || is_host(&text) && !text.contains("no h") || is_no && key.contains("dram")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -248,6 +262,25 @@ mod tests {
         }
         assert_eq!(quantities("560/530 MB/s").len(), 2);
         assert!(quantities("none").is_empty());
+    }
+
+    #[test]
+    fn drives_without_dram_are_known_by_what_data_sheets_say() {
+        for (key, text, expected) in [
+            ("DRAM", "no", true),
+            ("DRAM cache", "None", true),
+            ("DRAM", "–", true),
+            ("Cache", "HMB (Host Memory Buffer)", true),
+            ("DRAM-less", "yes", true),
+            ("Host memory buffer", "64 MB", true),
+            ("Buffer", "DRAM-less design", true),
+            ("HMB", "not supported", false),
+            ("DRAM", "1 GB LPDDR4 (no HMB)", false),
+            ("Cache", "512 MB", false),
+            ("Cache", "none", false),
+        ] {
+            assert_eq!(has_no_dram(key, text), expected, "{key}: {text}");
+        }
     }
 
     #[test]
