@@ -181,19 +181,20 @@ pub(super) fn set(reading: &OptionReader, world: &dyn World, job: &mut ImportedJ
         (FioAmount::Percent(_), None, None) => None,
     };
     let least = least(reading, job.workload.all_sizes().min().expect("every pattern makes requests"));
+    // What is a share is moved on to where a request may begin, below.
     let in_sectors = |name: &str| {
         let (bytes, given) = (part(name)?, reading.option(name)?);
         let begin = bytes.round_down(SECTOR);
-        if begin < bytes && matches!(amount(name), Some(FioAmount::Bytes(_))) {
-            let follows =
-                format!("{} bytes are no whole number of {SECTOR} sectors; {} are taken", bytes.get(), begin.get());
-            let unit = given.thousands().map_or_else(String::new, |unit| format!("; {unit}"));
-            reading.tell(given.lost(follows + &unit));
+        if begin == bytes || is_share(name) {
+            return Some(bytes);
         }
+        let follows =
+            format!("{} bytes are no whole number of {SECTOR} sectors; {} are taken", bytes.get(), begin.get());
+        let unit = given.thousands().map_or_else(String::new, |unit| format!("; {unit}"));
+        reading.tell(given.lost(follows + &unit));
         Some(begin)
     };
     let (start, increment) = (in_sectors("offset"), in_sectors("offset_increment"));
-    // What is a share is moved on to where a request may begin.
     let is_moved = is_share("offset") || is_share("offset_increment");
     let aligned = || reading.option("offset_align").and_then(|given| reading.size(given, given.text()));
     let start_unit =
