@@ -95,6 +95,33 @@ fn drives_made_of_ratings_meet_them() {
     assert!(off.is_empty(), "more than 15 % off: {off:#?}");
 }
 
+/// Where reads of 4 KiB nearly fill the link, what a command takes of it is less than usual.
+#[test]
+fn a_drive_whose_random_reads_are_as_fast_as_its_link_meets_them() {
+    for (rated, text) in [
+        (
+            5.5e6,
+            "capacity=7.68TB, interface=PCIe 6.0 x4, nand=TLC, class=server, sequential-read=28 GB/s, random-read=5.5 million",
+        ),
+        (
+            3.3e6,
+            "capacity=7.68TB, interface=PCIe 5.0 x4, nand=TLC, class=server, sequential-read=14 GB/s, random-read=3.3 million",
+        ),
+        (
+            1.2e6,
+            "capacity=2TB, interface=PCIe 4.0 x4, nand=TLC, class=client, sequential-read=4 GB/s, random-read=1.2 million",
+        ),
+    ] {
+        let file = Ratings::read([text]).and_then(|ratings| ratings.file("mine"));
+        let mut drive = Preset::parse(&file.unwrap_or_else(|error| panic!("{text}: {error}"))).unwrap().build();
+        let span = Bytes::from_gib(1);
+        in_order(&mut drive, Op::Write, Bytes::ZERO, span);
+        settle(&mut drive);
+        let reads = scattered(&mut drive, Op::Read, span, 1024, 200_000);
+        assert!((rated * 0.9..rated * 1.15).contains(&reads), "{text}: {reads:.0} a second");
+    }
+}
+
 /// A data sheet as it is worded, and what became of it.
 #[derive(Deserialize)]
 struct Sheet {

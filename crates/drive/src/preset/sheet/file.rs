@@ -295,17 +295,19 @@ fn link(file: &mut File, ratings: &Ratings, parts: &Parts) {
     let words = parts.interface.words();
     match parts.interface {
         Interface::Pcie { generation, lanes } => {
-            let source =
-                format!("{words}, of which the drive uses: {}", derived(ratings.sequential_read, "sequential rates"));
+            let source = format!(
+                "{words}, of which the drive uses: {}. command: guess, no more than the rated random rates leave",
+                derived(ratings.sequential_read, "sequential rates")
+            );
             let mut fields = vec![("rate", megabytes(parts.link_rate))];
             if !(3..=5).contains(&generation) || lanes != 4 {
                 fields.extend([
                     ("frame", "\"4 KiB\"".to_owned()),
                     ("frame_overhead", "\"0 ns\"".to_owned()),
-                    ("command", nanoseconds(parts.link_command)),
                     ("duplex", "true".to_owned()),
                 ]);
             }
+            fields.push(("command", nanoseconds(parts.link_command)));
             file.table("link", &source, &fields);
         }
         Interface::Sata(_) | Interface::Sas(_) => {

@@ -9,6 +9,8 @@ const PAGE: f64 = 4096.0;
 const STREAM: f64 = 131_072.0;
 /// What requests spend outside the dies, in microseconds: firmware, link, decoding.
 const OUTSIDE: f64 = 22.0;
+/// What a command takes of PCIe beside its data, in microseconds, unless the ratings leave less.
+const LINK_COMMAND: f64 = 0.1;
 
 /// What a drive is made of: bytes, microseconds, and bytes a second.
 #[derive(Clone, Debug)]
@@ -399,16 +401,19 @@ impl Parts {
     /// What the link carries.
     fn link(&mut self, rates: Rates) {
         let most = self.interface.most();
+        let fastest = |writes: bool| rates.random_read.max(if writes { rates.random_write } else { 0.0 });
         (self.link_rate, self.link_command) = match self.interface {
-            Interface::Pcie { .. } => ((rates.read.max(rates.write) * 1.025 / 1e7).ceil() * 1e7, 0.1),
+            Interface::Pcie { .. } => {
+                let busiest = rates.read.max(rates.write).max(fastest(true) * PAGE);
+                let rate = ((busiest * 1.025 / 1e7).ceil() * 1e7).min(most);
+                (rate, (0.98e6 / fastest(true) - PAGE / rate * 1e6).clamp(0.0, LINK_COMMAND))
+            }
             Interface::Sas(_) => (most, 1.0),
             Interface::Sata(_) => {
                 let page = PAGE / most * 1e6 + 0.35;
-                let fastest = rates.random_read.max(if self.retire_write.is_some() { rates.random_write } else { 0.0 });
-                (most, (0.975e6 / fastest - page).clamp(0.5, 3.0))
+                (most, (0.975e6 / fastest(self.retire_write.is_some()) - page).clamp(0.5, 3.0))
             }
         };
-        self.link_rate = self.link_rate.min(most);
     }
 }
 
