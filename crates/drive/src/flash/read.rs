@@ -7,6 +7,9 @@ use super::held_tables::TablePlace;
 use super::operation::{Lpn, PageLocation};
 use super::{FlashDrive, PagePart};
 
+/// 2³² divided by the golden ratio: multiples of it are spread evenly.
+const SCATTER: u32 = 0x9E37_79B9;
+
 impl FlashDrive {
     #[inline(always)]
     pub(super) fn read(&mut self, core: Core, ready: Nanos, request: Request) -> Nanos {
@@ -167,10 +170,18 @@ impl FlashDrive {
     }
 
     /// Where the mapping page of `region` is in flash. What was written in order has none of its own there; where tables are
-    /// looked up even so, it is as if it were with the first page that it describes.
+    /// looked up even so, it is as if it were with one of the pages that it describes: another in each, for the first ones of
+    /// all may be in one die.
     pub(super) fn place_of_table(&self, region: u32) -> Option<PageLocation> {
         let own = self.mapping.place_of(Lpn(self.map_base + region));
         let spec = self.spec.map_cache.filter(|spec| own.is_none() && spec.tables.is_some());
-        own.or_else(|| spec.and_then(|spec| self.mapping.place_of(Lpn(region * spec.entries))))
+        own.or_else(|| {
+            let entries = spec?.entries;
+            let first = region * entries;
+            let with = (u64::from(region.wrapping_mul(SCATTER)) * u64::from(entries)) >> 32;
+            self.mapping
+                .place_of(Lpn((first + with as u32).min(self.map_base - 1)))
+                .or_else(|| self.mapping.place_of(Lpn(first)))
+        })
     }
 }

@@ -171,6 +171,23 @@ fn a_host_memory_buffer_spares_reads_of_the_map() {
     assert!(lost.abs_diff(expected) < expected / 20, "{lost} ns a read are lost, not {expected}");
 }
 
+/// Tables of what was written in order are in all dies, as the data is.
+#[test]
+fn many_reads_at_a_time_look_tables_up_side_by_side() {
+    let mut drive = without_dram("0");
+    let (_, lone) = looked_up(&mut drive, 2_000);
+    let (began, mut numbers) = (drive.now(), Random::new(10));
+    let pages = Bytes::from_gib(8).div(Bytes::from_kib(4));
+    for number in 0..20_000 {
+        if number >= 16 {
+            drive.complete(Nanos::MAX).expect("16 are in flight");
+        }
+        drive.submit(drive.now(), Tag(number), read(numbers.below(pages) * 8, 8));
+    }
+    let each = Nanos::from_nanos((drive.now() - began).as_nanos() / 20_000);
+    assert!(lone.as_nanos() > 4 * each.as_nanos(), "a lone read takes {lone}, of 16 at a time each {each}");
+}
+
 #[test]
 fn a_drive_that_lost_its_power_looks_its_map_up_anew() {
     let mut drive = without_dram("64MiB");
