@@ -52,6 +52,9 @@ const UNUSED: &[&str] = &[
     "humidity",
     "shock",
     "vibration",
+    "dram",
+    "cache",
+    "buffer",
     "controller",
     "encryption",
     "security",
@@ -68,6 +71,7 @@ const UNUSED: &[&str] = &[
     "manufacturer",
     "maker",
     "configuration",
+    "hmb",
     "tier",
     "color",
     "software",
@@ -114,7 +118,7 @@ pub fn of(key: &str) -> Option<Field> {
     } else if !has(&["slc"]) && (has(&["dram", "dramless", "hmb", "cache", "buffer"]) || lower.contains("host memory"))
     {
         Some(Field::Dram)
-    } else if has(UNUSED) || has(&["cache"]) {
+    } else if has(UNUSED) {
         Some(Field::Unused)
     } else if has(&["depth", "qd"]) && !read && !write {
         Some(Field::Depth)

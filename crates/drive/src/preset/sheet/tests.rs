@@ -41,6 +41,8 @@ fn every_table_has_a_source_and_guesses_say_so() {
 fn a_drive_without_dram_has_a_buffer_of_the_hosts() {
     let without = file(&format!("{CLIENT}, DRAM=no, HMB=64 MB")).unwrap();
     assert!(without.contains("\"no-dram\"") && !file(CLIENT).unwrap().contains("no-dram"), "{without}");
+    let cells = file("capacity=1TB, SLC buffer=24 GB").unwrap();
+    assert!(cells.contains("of no use to the model: SLC buffer"), "{cells}");
     let sata = file("capacity=1TB, interface=sata, dram=none").unwrap();
     assert!(sata.contains("its map is in memory here") && !sata.contains("\"no-dram\""), "{sata}");
 }
