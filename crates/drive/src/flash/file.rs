@@ -118,6 +118,8 @@ table!(CollectionTable {
     pacing: Option<u64>,
     burst: Option<u32>,
     #[serde(default, deserialize_with = "some_duration")]
+    page_move: Option<Nanos>,
+    #[serde(default, deserialize_with = "some_duration")]
     idle_after: Option<Nanos>,
     idle_free: Option<u32>,
 });
@@ -290,6 +292,12 @@ impl CollectionTable {
             || format!("gc.burst is {} and gc.pacing {:?}", self.burst.unwrap_or_default(), self.pacing),
             "writes that are paced may come at most 1,000,000 pages early; give gc.pacing, or leave gc.burst out",
         )?;
+        require(
+            self.page_move.is_none_or(|each| each <= Nanos::from_millis(10) && self.pacing.is_some()),
+            || format!("gc.page_move is {} and gc.pacing {:?}", self.page_move.unwrap_or_default(), self.pacing),
+            "the controller of a drive whose writes are paced takes at most 10 ms for a page that is moved; give gc.pacing, or \
+             leave gc.page_move out",
+        )?;
         let policy = match self.policy {
             PolicyName::Greedy => CollectionPolicy::Greedy,
             PolicyName::Fifo => CollectionPolicy::Fifo,
@@ -302,7 +310,11 @@ impl CollectionTable {
             policy,
             start,
             at_once: self.at_once.unwrap_or(0),
-            pacing: self.pacing.map(|share| PacingSpec { share: share as u32, burst: self.burst.unwrap_or_default() }),
+            pacing: self.pacing.map(|share| PacingSpec {
+                share: share as u32,
+                burst: self.burst.unwrap_or_default(),
+                page_move: self.page_move.unwrap_or_default(),
+            }),
             idle,
         })
     }

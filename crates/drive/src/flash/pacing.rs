@@ -14,13 +14,16 @@ pub struct PacingSpec {
     pub share: u32,
     /// How many pages may come early: so many more are taken at once after idle time.
     pub burst: u32,
+    /// What the controller takes for each page that is moved, one after the other for all dies.
+    pub page_move: Nanos,
 }
 
 /// The rate at which a drive takes pages, from what they have cost lately.
 ///
 /// While there is no garbage collection nothing waits. Once there is, each page written brings moves with it; the controller
-/// takes pages one after the other, each after the time that the flash needs for it and its moves when all dies work. So a
-/// write that comes in a burst waits a little, in place of some that wait for a full buffer.
+/// takes pages one after the other, each after the time that the flash needs for it and its moves when all dies work, or the
+/// controller itself for its moves, if that is longer. So a write that comes in a burst waits a little, in place of some that
+/// wait for a full buffer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pacing {
     spec: PacingSpec,
@@ -101,7 +104,8 @@ impl Pacing {
     fn each(&self) -> Nanos {
         let PageCosts { program, read, carry } = self.costs;
         let moving = (self.moved * (program + carry) + self.reads * read) >> 16;
-        Nanos::from_nanos((program + moving) / 1000 * u64::from(self.spec.share) / 1_000_000)
+        let flash = (program + moving) / 1000 * u64::from(self.spec.share) / 1_000_000;
+        Nanos::from_nanos(flash.max((self.moved * self.spec.page_move.as_nanos()) >> 16))
     }
 
     /// When a write of so many pages that is there at `now` has been taken.
@@ -163,7 +167,7 @@ mod tests {
             cache_program: false,
             keeps_page: false,
         };
-        Pacing::new(PacingSpec { share, burst: 0 }, &GEOMETRY, &times)
+        Pacing::new(PacingSpec { share, burst: 0, page_move: Nanos::ZERO }, &GEOMETRY, &times)
     }
 
     fn moves(pages: u32) -> FlashOp {
@@ -193,6 +197,19 @@ mod tests {
             assert_eq!(pacing.take(late, 5), late, "after a rest it is taken at once");
             let next = pacing.take(late, 1) - late;
             assert!(next.as_nanos().abs_diff(5 * each * 1000) < 2_000, "{next} after five");
+        }
+    }
+
+    /// The flash takes 55 us for a page and its three moves, as above.
+    #[test]
+    fn pages_are_taken_no_faster_than_the_controller_moves_others() {
+        for (page_move, each) in [(10, 55), (18, 55), (20, 60), (100, 300)] {
+            let mut pacing = pacing(1_000_000);
+            pacing.spec.page_move = Nanos::from_micros(page_move);
+            (0..20_000).for_each(|_| pacing.note(&[moves(1), moves(2)]));
+            pacing.take(Nanos::ZERO, 1);
+            let second = pacing.take(Nanos::ZERO, 1).as_nanos();
+            assert!(second.abs_diff(each * 1000) < 400, "{second} ns with {page_move} us a move");
         }
     }
 

@@ -12,7 +12,7 @@ use workload::{Distribution, Pattern, Stop, Workload};
 use crate::{StateCache, Watch, conditioning};
 
 /// Blocks of each plane that a drive is scaled down to; docs/calibration.md has the figures of a drive at several scales.
-const BLOCKS: u32 = 96;
+const BLOCKS: u32 = 384;
 /// As many where so many blocks would be more than [`CAPACITY_MAX`]: rates are then up to a tenth off.
 const BLOCKS_LEAST: u32 = 48;
 /// A scaled drive holds no more unless [`BLOCKS_LEAST`] do; more would take minutes to overwrite.
