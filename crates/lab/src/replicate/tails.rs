@@ -15,6 +15,8 @@ use crate::{StateCache, Watch, conditioning};
 const BLOCKS: u32 = 384;
 /// As many where so many blocks would be more than [`CAPACITY_MAX`]: rates are then up to a tenth off.
 const BLOCKS_LEAST: u32 = 48;
+/// Blocks of each plane beyond its share of the data, at least: of fewer, those that are open would be most.
+const SPARE_LEAST: u64 = 4;
 /// A scaled drive holds no more unless [`BLOCKS_LEAST`] do; more would take minutes to overwrite.
 const CAPACITY_MAX: Bytes = Bytes::from_gib(40);
 /// It holds no less: its write buffer must stay a small part of it.
@@ -357,7 +359,9 @@ fn suitable(spec: &FlashSpec) -> u32 {
     let buffer = spec.geometry.page.times(u64::from(spec.buffer_pages));
     let most = (CAPACITY_MAX.get() / row).clamp(u64::from(BLOCKS_LEAST), u64::from(BLOCKS));
     let least = CAPACITY_LEAST.max(buffer.times(BUFFERS)).get().div_ceil(row);
-    u32::try_from(most.max(least)).unwrap_or(u32::MAX)
+    let kept = u64::from(spec.collection.start) + 1;
+    let roomy = kept + SPARE_LEAST + (SPARE_LEAST * 1_000_000).div_ceil(spec.geometry.spare_over(spec.capacity).max(1));
+    u32::try_from(most.max(least).max(roomy)).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -208,8 +208,8 @@ fn flash(file: &mut File, ratings: &Ratings, parts: &Parts) {
         ("program", kib(parts.program_bytes)),
         ("pages_per_block", parts.pages_per_block.to_string()),
     ];
-    if parts.program_bytes > 32_768.0 {
-        fields.insert(6, ("sense", kib(parts.page.max(16_384.0))));
+    if let Some(sense) = parts.sense() {
+        fields.insert(6, ("sense", kib(sense)));
     }
     file.table("geometry", &geometry, &fields);
     let read = if parts.read_is_derived { "derived from the rated latency" } else { "guess, usual of such flash" };
@@ -221,7 +221,7 @@ fn flash(file: &mut File, ratings: &Ratings, parts: &Parts) {
     let nand = [
         ("read", nanoseconds(parts.read)),
         ("program", nanoseconds(parts.program)),
-        ("erase", if parts.bits == 1 { "\"2 ms\"" } else { "\"5 ms\"" }.to_owned()),
+        ("erase", format!("\"{} ms\"", parts.erase_ms())),
         ("channel", megabytes(parts.channel)),
         ("copy_back", "false".to_owned()),
         ("keeps_page", "true".to_owned()),
