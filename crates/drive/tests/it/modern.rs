@@ -145,12 +145,11 @@ fn a_full_cache_slows_to_the_rate_of_its_flash_and_is_empty_again_after_a_rest()
     }
 }
 
-/// Four gigabytes with the same share of spare stand for the whole: write amplification depends on that share.
-/// Source: as the file's `[rated]` table has it, 30,500 writes a second and 600 MB/s.
+/// Source: as the file's `[rated]` table has it. What it sustains of random writes takes a whole drive: `assay-lab` tests that.
 #[test]
-fn a_drive_for_servers_sustains_its_random_writes() {
+fn a_drive_for_servers_does_what_is_rated_empty_and_filled() {
     let name = "p4500-1tb?capacity.user=4GiB&pages_per_block=256";
-    let Rated { sequential_write, sequential_read, random_read_iops, random_write_iops, .. } = preset(name).rated;
+    let Rated { sequential_write, sequential_read, random_read_iops, .. } = preset(name).rated;
     let mut drive = preset(name).build();
     let all = Bytes::from_gib(4);
     let rate = in_order(&mut drive, Op::Write, Bytes::ZERO, all);
@@ -160,12 +159,6 @@ fn a_drive_for_servers_sustains_its_random_writes() {
     near("p4500-1tb, reads in order, MB/s", rate, sequential_read.unwrap().get() as f64 / 1e6, 0.15);
     let iops = scattered(&mut drive, Op::Read, all, 256, 150_000);
     near("p4500-1tb, random reads a second", iops, random_read_iops.unwrap() as f64, 0.15);
-    // Twice the drive's pages bring it to its steady state; then a quarter of them are measured.
-    scattered(&mut drive, Op::Write, all, 128, 2 << 20);
-    let before = drive.counters();
-    let iops = scattered(&mut drive, Op::Write, all, 128, 1 << 18);
-    println!("write amplification {:.2}", (drive.counters() - before).write_amplification().unwrap());
-    near("p4500-1tb, sustained random writes a second", iops, random_write_iops.unwrap() as f64, 0.20);
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod repeats;
 mod replicate;
 mod rounds;
 mod support;
+mod sustained;
 mod time_left;
 mod trace_formats;
 mod trials;

@@ -357,7 +357,8 @@ impl Parts {
     /// reads as it has such pages, but for what the host writes of it.
     fn program_in_steady_state(&self) -> f64 {
         let reads = self.read * self.program_bytes / self.sense().unwrap_or(self.program_bytes);
-        let erase = f64::from(self.erase_ms()) * 1e3 * self.program_bytes / (f64::from(self.pages_per_block) * self.page);
+        let erase =
+            f64::from(self.erase_ms()) * 1e3 * self.program_bytes / (f64::from(self.pages_per_block) * self.page);
         self.program + self.transfer() * 1.8 + reads + erase
     }
 
