@@ -66,7 +66,7 @@ const SERVERS: [Server; 21] = [
     row("9100-max-2400",   256,  4096, 93.75,  71.8, Firmware),
     row("p4510-1tb",       144,  1152, 100.0,  18.5, Flash),
     row("pm883-480",        16,   512, 100.0,  14.5, Flash),
-    row("dc500m-960",      128,     0, 100.0,  39.0, Flash),
+    row("dc500m-960",      128,     0, 100.0,  39.0, Firmware),
     row("s3610-480",        32,   528, 100.0,  18.1, Flash),
     row("optimus-eco-400",  64,   512, 100.0,  37.4, Firmware),
     row("sm843-480",        64,   512, 100.0,   7.8, Flash),

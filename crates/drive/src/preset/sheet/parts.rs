@@ -352,9 +352,10 @@ impl Parts {
         }
     }
 
-    /// Microseconds of a unit for each program where collection goes on: beside it the array reads and the transfers of what is moved,
-    /// and a part of an erase. Of a page sensed as much is moved as is valid, so that a program's worth of moves takes as many
-    /// reads as it has such pages, but for what the host writes of it.
+    /// Microseconds of a die for each program where garbage collection goes on: beside the program and its transfer the share of an
+    /// erase, and what moved pages take. If u is the valid share of a victim, u of what is programmed is moved, and 1/u sensed
+    /// pages are read for each page's worth of it: together one array read for each sensed page of a program. Most of it goes over
+    /// the channel twice.
     fn program_in_steady_state(&self) -> f64 {
         let reads = self.read * self.program_bytes / self.sense().unwrap_or(self.program_bytes);
         let erase =

@@ -77,8 +77,13 @@ impl Ratings {
                 )]));
             }
             for (key, value) in pairs(text) {
-                if let Err(why) = ratings.take(&key, value.trim(), &mut before) {
-                    mistakes.push(format!("{}: {why}", clean(&format!("{key}={value}"), 80)));
+                let taken = match &value {
+                    Some(value) => ratings.take(&key, value.trim(), &mut before),
+                    None => ratings.take_line(&key, &mut before),
+                };
+                if let Err(why) = taken {
+                    let said = value.map_or_else(|| key.clone(), |value| format!("{key}={value}"));
+                    mistakes.push(format!("{}: {why}", clean(&said, 80)));
                 }
                 if mistakes.len() >= MISTAKES_MAX {
                     return Err(RatingsError(mistakes));
@@ -86,6 +91,28 @@ impl Ratings {
             }
         }
         if mistakes.is_empty() { Ok(ratings) } else { Err(RatingsError(mistakes)) }
+    }
+
+    /// Takes note of a line without a separator: a heading, or one that says by itself what the interface or the flash is.
+    fn take_line(&mut self, line: &str, before: &mut Vec<Field>) -> Result<(), String> {
+        let lower = line.to_lowercase();
+        match key::of(&without_brackets(line)) {
+            None => Ok(()),
+            Some(Field::Interface) if value::interface(line).is_ok_and(|found| found.is_some()) => {
+                self.take("interface", line, before)
+            }
+            Some(Field::Nand) if value::bits(line).is_ok_and(|found| found.is_some()) => {
+                self.take("nand", line, before)
+            }
+            Some(Field::Unused | Field::Dram | Field::Title | Field::Source | Field::Market) => Ok(()),
+            Some(_) if line.contains(|c: char| c.is_ascii_digit()) && UNITS.iter().any(|unit| lower.contains(unit)) => {
+                Err("there is nothing between a name and its value; write `NAME: VALUE`".to_owned())
+            }
+            Some(_) => {
+                self.unused.push(clean(line, 40));
+                Ok(())
+            }
+        }
     }
 
     /// Takes note of one value.
@@ -98,7 +125,7 @@ impl Ratings {
             None => return Err(format!("no rating is called so; known: {}", key::KNOWN)),
         };
         if text.is_empty() || text.chars().count() > VALUE_MAX {
-            return Err(format!("give 1 to {VALUE_MAX} letters"));
+            return Err(format!("a value has 1 to {VALUE_MAX} letters"));
         }
         if field == Field::Unused {
             self.unused.push(clean(key, 40));
@@ -175,13 +202,13 @@ impl Ratings {
 }
 
 /// Keys and values of a text.
-fn pairs(text: &str) -> Vec<(String, String)> {
+fn pairs(text: &str) -> Vec<(String, Option<String>)> {
     if let Ok(table) = toml::from_str::<toml::Table>(text) {
         let plain = |value: &Value| match value {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        return table.iter().map(|(key, value)| (key.clone(), plain(value))).collect();
+        return table.iter().map(|(key, value)| (key.clone(), Some(plain(value)))).collect();
     }
     let lines: Vec<&str> =
         text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
@@ -192,7 +219,7 @@ fn pairs(text: &str) -> Vec<(String, String)> {
 }
 
 /// The pairs of a list: a comma begins another where a key and `=` follow it.
-fn listed(line: &str) -> Vec<(String, String)> {
+fn listed(line: &str) -> Vec<(String, Option<String>)> {
     let begins = |rest: &str| {
         let key = rest.split('=').next().unwrap_or_default().trim();
         key.len() < rest.trim().len()
@@ -214,11 +241,15 @@ fn listed(line: &str) -> Vec<(String, String)> {
     parts.iter().filter(|part| !part.trim().is_empty()).map(|part| parted(part)).collect()
 }
 
-/// Key and value of `capacity = 1 TB`, `Capacity: 1 TB` or `Capacity | 1 TB |`.
-fn parted(line: &str) -> (String, String) {
-    let (key, value) = line.split_once(['=', ':', '|', '\t']).unwrap_or((line, ""));
-    let value = value.trim().trim_end_matches('|').trim();
-    (key.trim().to_owned(), value.trim_matches('"').to_owned())
+/// Key and value of `capacity = 1 TB`, `Capacity: 1 TB` or `Capacity | 1 TB |`; a line without either of these is a key alone.
+fn parted(line: &str) -> (String, Option<String>) {
+    match line.split_once(['=', ':', '|', '\t']) {
+        None => (line.trim().to_owned(), None),
+        Some((key, value)) => {
+            let value = value.trim().trim_end_matches('|').trim();
+            (key.trim().to_owned(), Some(value.trim_matches('"').to_owned()))
+        }
+    }
 }
 
 /// The unit that a key has for values without one: `Random read (K IOPS)`.

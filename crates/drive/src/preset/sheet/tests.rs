@@ -83,6 +83,23 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
 }
 
 #[test]
+fn lines_without_a_separator_are_headings_or_speak_for_themselves() {
+    let said =
+        file("Kioxia CM6-R\nRandom performance\nCapacity: 1TB\nMicron 25nm MLC Flash\nPCIe Gen2 x8 host interface")
+            .unwrap();
+    let given = file("capacity=1TB, nand=25nm MLC, interface=PCIe 2.0 x8").unwrap();
+    let parts = |file: &str| file[file.find("[geometry]").unwrap()..].to_owned();
+    assert_eq!(parts(&said), parts(&given));
+    assert!(said.contains("of no use to the model: Kioxia CM6-R, Random performance"), "{said}");
+    let lost = file("Capacity 960GB\nInterface: SATA").unwrap_err();
+    assert!(
+        lost.contains("Capacity 960GB: there is nothing between a name and its value; write `NAME: VALUE`"),
+        "{lost}"
+    );
+    assert!(file("capacity:\ninterface: sata").unwrap_err().contains("capacity=: a value has 1 to 400 letters"));
+}
+
+#[test]
 fn hostile_text_stays_text() {
     let text = file("capacity=1TB, title=x\"\n[link]\nrate = \"1 MB/s\", source=a\u{7}b");
     assert!(text.is_err() || !text.unwrap().contains("\nrate = \"1 MB/s\""));
