@@ -420,14 +420,20 @@ mod tests {
             let Spec::Flash(spec) = Preset::find(name).unwrap().spec else { panic!("a flash drive") };
             (suitable(&spec), spec)
         };
-        assert_eq!(of("p4500-1tb").0, 96, "16 GB");
+        let row = |spec: &FlashSpec| spec.capacity.get() / u64::from(spec.geometry.blocks_per_plane);
+        let (blocks, spec) = of("p4500-1tb");
+        let held = row(&spec) * u64::from(blocks);
+        assert!((39 << 30..=40 << 30).contains(&held) && blocks > BLOCKS_LEAST, "{blocks} blocks of {held} B");
+        assert_eq!(of("p4500-1tb?pages_per_block=512").0, BLOCKS);
         let (blocks, spec) = of("p4500-1tb?pages_per_block=16384");
-        let row = spec.capacity.get() / u64::from(spec.geometry.blocks_per_plane);
-        assert_eq!(blocks, BLOCKS_LEAST, "{} of a row", Bytes::new(row));
+        assert_eq!(blocks, BLOCKS_LEAST, "{} of a row", Bytes::new(row(&spec)));
+        let (blocks, spec) = of("p4500-1tb?pages_per_block=16384&spare=5%");
+        let spare = f64::from(blocks) * spec.geometry.spare_over(spec.capacity) as f64 / 1e6;
+        assert!(blocks > BLOCKS_LEAST && spare > 4.0, "{blocks} blocks, {spare} of them spare");
         let in_place = scaled(&Preset::find("optane-p4800x").unwrap(), None).unwrap();
         assert_eq!((in_place.0.capacity(), in_place.1), (CAPACITY_LEAST, None));
-        let large = of("p4500-1tb?buffer.size=512MiB").0;
-        assert!(large > 200, "{large} blocks hold a hundred times the buffer");
+        let large = of("p4500-1tb?buffer.size=1GiB").0;
+        assert!(large > 500, "{large} blocks hold a hundred times the buffer");
     }
 
     /// Experiments on a drive and on one that there is not.
