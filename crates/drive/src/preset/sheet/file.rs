@@ -183,7 +183,13 @@ fn flash(file: &mut File, ratings: &Ratings, parts: &Parts) {
             format!("derived from the rated random and sequential writes, which imply a write amplification of {by:.1}")
         }
         (Some(by), None) => format!("guess: for a write amplification of {by:.1}"),
-        (None, _) => "guess: what the dies have beyond the user's, less 1 %, from 7.5 to 9.5 %".to_owned(),
+        (None, rated) => {
+            let guess = "guess: what the dies have beyond the user's, less 1 %, from 7.5 to 9.5 %";
+            let is_short = parts.market == Market::Server && parts.page > 4096.0 && rated.is_some();
+            let why =
+                "with which the rated random writes are not sustained here if they are of 4 KiB: each writes a page of";
+            if is_short { format!("{guess}, {why} {}", kib(parts.page).trim_matches('"')) } else { guess.to_owned() }
+        }
     };
     let capacity = [("user", bytes(parts.user)), ("spare", format!("\"{:.2}%\"", parts.spare * 100.0))];
     file.table(

@@ -83,6 +83,16 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
 }
 
 #[test]
+fn a_drive_whose_map_has_larger_pages_says_what_it_does_not_sustain() {
+    let of = |capacity: &str| {
+        let rates = "sequential-read=6900MB/s, sequential-write=4200MB/s, random-read=1M, random-write=170K";
+        file(&format!("capacity={capacity}, interface=PCIe 4.0 x4, nand=tlc, class=server, {rates}")).unwrap()
+    };
+    let says = "not sustained here if they are of 4 KiB: each writes a page of 16 KiB";
+    assert!(of("30.72TB").contains(says) && !of("7.68TB").contains(says));
+}
+
+#[test]
 fn lines_without_a_separator_are_headings_or_speak_for_themselves() {
     let said =
         file("Kioxia CM6-R\nRandom performance\nCapacity: 1TB\nMicron 25nm MLC Flash\nPCIe Gen2 x8 host interface")
