@@ -24,6 +24,7 @@ pub struct DiskFile {
     pub title: String,
     #[serde(rename = "kind")]
     _kind: String,
+    #[serde(default)]
     pub rated: Rated,
     #[serde(rename = "price")]
     _price: Option<ListPrice>,

@@ -16,6 +16,7 @@ pub struct DramFile {
     pub title: String,
     #[serde(rename = "kind")]
     _kind: String,
+    #[serde(default)]
     pub rated: Rated,
     #[serde(rename = "price")]
     _price: Option<ListPrice>,

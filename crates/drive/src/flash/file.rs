@@ -36,6 +36,7 @@ pub struct FlashFile {
     pub title: String,
     #[serde(rename = "kind")]
     _kind: String,
+    #[serde(default)]
     pub rated: Rated,
     #[serde(rename = "price")]
     _price: Option<ListPrice>,

@@ -23,6 +23,7 @@ pub struct PcmFile {
     pub title: String,
     #[serde(rename = "kind")]
     _kind: String,
+    #[serde(default)]
     pub rated: Rated,
     #[serde(rename = "price")]
     _price: Option<ListPrice>,

@@ -152,6 +152,8 @@ mod tests {
         assert_eq!((&*own.name, &*own.title), ("own", "Own"));
         assert_eq!(own.rated.random_read_iops, None, "what is promised of the base is promised of it alone");
         assert_eq!(own.identity().model, "Own", "it does not say that it is its base");
+        let unrated = Preset::parse(&SIBLING.replace("[rated]\nsource = \"none\"\n", "")).unwrap();
+        assert_eq!(unrated.rated, crate::preset::Rated::default(), "nobody has to promise anything");
     }
 
     #[test]
