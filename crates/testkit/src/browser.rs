@@ -66,6 +66,11 @@ impl Browser {
 
     /// Has the browser do something; what it answers.
     pub fn call(&mut self, method: &str, parameters: Value) -> Value {
+        self.order(method, parameters).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// The same where it may fail.
+    fn order(&mut self, method: &str, parameters: Value) -> Result<Value, String> {
         self.number += 1;
         let mut order = json!({ "id": self.number, "method": method, "params": parameters });
         if let Some(session) = &self.session {
@@ -75,8 +80,10 @@ impl Browser {
         loop {
             let answer = self.answers.recv_timeout(PATIENCE).expect("the browser answers");
             if answer["id"] == json!(self.number) {
-                assert!(answer.get("error").is_none(), "{method}: {answer}");
-                return answer["result"].clone();
+                return match answer.get("error") {
+                    Some(_) => Err(answer.to_string()),
+                    None => Ok(answer["result"].clone()),
+                };
             }
             match answer["method"].as_str() {
                 Some("Runtime.exceptionThrown") => self.errors.push(answer["params"]["exceptionDetails"].to_string()),
@@ -105,8 +112,7 @@ impl Browser {
 
     /// What an expression of JavaScript gives on the page.
     pub fn ask(&mut self, expression: &str) -> Value {
-        let asked = json!({ "expression": expression, "returnByValue": true, "userGesture": true });
-        let answer = self.call("Runtime.evaluate", asked);
+        let answer = self.call("Runtime.evaluate", question(expression));
         assert!(answer.get("exceptionDetails").is_none(), "{expression}: {answer}");
         answer["result"]["value"].clone()
     }
@@ -115,7 +121,9 @@ impl Browser {
     pub fn until(&mut self, expression: &str, what: &str) {
         let since = Instant::now();
         let guarded = format!("try {{ Boolean({expression}) }} catch {{ false }}");
-        while self.ask(&guarded) != json!(true) {
+        // A page that has gone meanwhile gives no answer.
+        while !self.order("Runtime.evaluate", question(&guarded)).is_ok_and(|answer| answer["result"]["value"] == true)
+        {
             assert!(since.elapsed() < PATIENCE, "{what}: never came to {expression}; {:?}", self.errors);
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -138,6 +146,11 @@ impl Browser {
         let faults = self.ask(include_str!("look.js"));
         serde_json::from_value(faults).expect("the script gives a list of sentences")
     }
+}
+
+/// What asks for the value of an expression.
+fn question(expression: &str) -> Value {
+    json!({ "expression": expression, "returnByValue": true, "userGesture": true })
 }
 
 impl Drop for Browser {
