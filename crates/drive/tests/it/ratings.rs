@@ -6,7 +6,6 @@ use block::{Bytes, Op};
 use serde::Deserialize;
 
 use crate::modern::{in_order, preset, scattered, settle};
-use crate::servers::smaller;
 
 /// Drives that come with the program, and what their data sheets say beside the rates in their files.
 const DRIVES: [(&str, &str); 14] = [
