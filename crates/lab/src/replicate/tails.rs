@@ -317,7 +317,7 @@ fn scaled(preset: &Preset, blocks: Option<u32>) -> Result<(Preset, Option<(u32, 
     if before <= blocks || spec.zones.is_some() {
         return Ok((preset.clone(), None));
     }
-    let kept = spec.collection.start + 1;
+    let kept = kept(spec);
     let bad = spec.wear.map_or(0.0, |wear| f64::from(wear.factory_bad_ppm) / 1e6);
     let share = f64::from(blocks - kept) / (f64::from(before) * (1.0 - bad) - f64::from(kept));
     let user = Bytes::new((spec.capacity.get() as f64 * share) as u64).round_down(Bytes::from_kib(64));
@@ -353,14 +353,20 @@ fn written_in_place(preset: &Preset, drive: &Spec) -> Result<Preset, PresetError
     }
 }
 
+/// Blocks that each plane keeps free for collection.
+fn kept(spec: &FlashSpec) -> u32 {
+    spec.collection.start + 1
+}
+
 /// As many blocks of each plane as suit a drive: enough for its figures not to change, few enough to be quick.
 fn suitable(spec: &FlashSpec) -> u32 {
     let row = spec.capacity.get() / u64::from(spec.geometry.blocks_per_plane).max(1);
     let buffer = spec.geometry.page.times(u64::from(spec.buffer_pages));
     let most = (CAPACITY_MAX.get() / row).clamp(u64::from(BLOCKS_LEAST), u64::from(BLOCKS));
     let least = CAPACITY_LEAST.max(buffer.times(BUFFERS)).get().div_ceil(row);
-    let kept = u64::from(spec.collection.start) + 1;
-    let roomy = kept + SPARE_LEAST + (SPARE_LEAST * 1_000_000).div_ceil(spec.geometry.spare_over(spec.capacity).max(1));
+    let roomy = u64::from(kept(spec))
+        + SPARE_LEAST
+        + (SPARE_LEAST * 1_000_000).div_ceil(spec.geometry.spare_over(spec.capacity).max(1));
     u32::try_from(most.max(least).max(roomy)).unwrap_or(u32::MAX)
 }
 

@@ -2,7 +2,7 @@
 
 use toml::Value;
 
-use super::parts::{Parts, endurance};
+use super::parts::{PAGE, Parts, endurance};
 use super::ratings::{Market, Ratings};
 use super::value::Interface;
 
@@ -185,7 +185,7 @@ fn flash(file: &mut File, ratings: &Ratings, parts: &Parts) {
         (Some(by), None) => format!("guess: for a write amplification of {by:.1}"),
         (None, rated) => {
             let guess = "guess: what the dies have beyond the user's, less 1 %, from 7.5 to 9.5 %";
-            let is_short = parts.market == Market::Server && parts.page > 4096.0 && rated.is_some();
+            let is_short = parts.market == Market::Server && parts.page > PAGE && rated.is_some();
             let why =
                 "with which the rated random writes are not sustained here if they are of 4 KiB: each writes a page of";
             if is_short { format!("{guess}, {why} {}", kib(parts.page).trim_matches('"')) } else { guess.to_owned() }

@@ -4,7 +4,7 @@ use super::ratings::{Market, Ratings};
 use super::value::Interface;
 
 /// A page of the map, unless the drive is too large.
-const PAGE: f64 = 4096.0;
+pub const PAGE: f64 = 4096.0;
 /// How many bytes a request in order has.
 const STREAM: f64 = 131_072.0;
 /// What requests spend outside the dies, in microseconds: firmware, link, decoding.

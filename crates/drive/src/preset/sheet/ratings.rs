@@ -96,6 +96,7 @@ impl Ratings {
     /// Takes note of a line without a separator: a heading, or one that says by itself what the interface or the flash is.
     fn take_line(&mut self, line: &str, before: &mut Vec<Field>) -> Result<(), String> {
         let lower = line.to_lowercase();
+        let has_amount = line.contains(|c: char| c.is_ascii_digit()) && UNITS.iter().any(|unit| lower.contains(unit));
         match key::of(&without_brackets(line)) {
             None => Ok(()),
             Some(Field::Interface) if value::interface(line).is_ok_and(|found| found.is_some()) => {
@@ -104,8 +105,8 @@ impl Ratings {
             Some(Field::Nand) if value::bits(line).is_ok_and(|found| found.is_some()) => {
                 self.take("nand", line, before)
             }
-            Some(Field::Unused | Field::Dram | Field::Title | Field::Source | Field::Market) => Ok(()),
-            Some(_) if line.contains(|c: char| c.is_ascii_digit()) && UNITS.iter().any(|unit| lower.contains(unit)) => {
+            Some(Field::Dram) => Err("write `DRAM: no` or `HMB: 64 MB`, or leave the line out".to_owned()),
+            Some(field) if has_amount && field != Field::Unused => {
                 Err("there is nothing between a name and its value; write `NAME: VALUE`".to_owned())
             }
             Some(_) => {

@@ -106,6 +106,8 @@ fn lines_without_a_separator_are_headings_or_speak_for_themselves() {
         lost.contains("Capacity 960GB: there is nothing between a name and its value; write `NAME: VALUE`"),
         "{lost}"
     );
+    let less = file("capacity: 1TB\nDRAM-less").unwrap_err();
+    assert!(less.contains("DRAM-less: write `DRAM: no` or `HMB: 64 MB`, or leave the line out"), "{less}");
     assert!(file("capacity:\ninterface: sata").unwrap_err().contains("capacity=: a value has 1 to 400 letters"));
 }
 
