@@ -162,10 +162,9 @@ fn check_device(
     if let Some(named) = access.destroy_data.as_ref().filter(|named| !is_named(named)) {
         return Err(TargetError::OtherDevice { path: path.to_owned(), named: named.clone() });
     }
-    let by = host::uses(device);
-    if !by.is_empty() {
-        return Err(TargetError::InUse { path: path.to_owned(), by });
-    }
+    // A loop device that was detached stays while anybody, udev for one, has it open.
+    let unused = || Some(host::uses(device)).filter(|by| !by.is_empty()).map_or(Ok(()), Err);
+    patiently(unused, |_| true).map_err(|by| TargetError::InUse { path: path.to_owned(), by })?;
     if device.is_read_only() { Err(TargetError::ReadOnly { path: path.to_owned() }) } else { Ok(()) }
 }
 

@@ -376,8 +376,14 @@ fn a_device_under_another_loop_device_or_over_the_same_file_is_in_use() {
     let beside = needs!(tool("losetup", &["--find", "--show", "--offset", "4194304", image.to_str().unwrap()]));
     let said = device.refused(&writing(), "is also the backing device of").to_string();
     assert!(said.contains(&beside), "{said}");
+    let holder = File::open(&beside).unwrap();
     needs!(tool("losetup", &["--detach", &beside]));
-    drop(device.open(&writing()).unwrap());
+    let letting_go = std::thread::spawn(|| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        drop(holder);
+    });
+    assert!(device.open(&writing()).is_ok(), "a detached loop device stays until nobody has it open");
+    letting_go.join().unwrap();
 }
 
 #[test]
