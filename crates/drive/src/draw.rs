@@ -171,6 +171,9 @@ impl Spread {
     }
 }
 
+/// No draw is farther out than this many deviations, in 2⁻¹⁶.
+pub const NORMAL_MAX: i32 = 7 << 16;
+
 /// The standard normal quantile of a draw, in 2⁻¹⁶: its lowest bit is the sign, and the leading zeros of the rest say how
 /// far out in the tail it lies, so that the tail is as fine as the middle.
 #[inline]
@@ -376,6 +379,7 @@ mod tests {
         }
         assert_eq!(normal(0), -normal(1), "the lowest bit is the sign");
         assert!((6.3..6.4).contains(&(f64::from(normal(1)) / 65_536.0)), "the end of the tail");
+        assert!(normal(1) <= NORMAL_MAX);
         assert!(normal(u32::MAX) <= 1, "the middle");
     }
 

@@ -365,7 +365,8 @@ impl Mapping {
             (size.min(self.sense_pages.divide_word(next - victim.next) + 1), u32::MAX)
         };
         let (reads, programs) = if together == 1 { (size, size) } else { (reads, programs) };
-        Copied { moved: Moved { pages: size, reads, programs, to }, next, size, sensed }
+        let from = self.sense_of(victim.block << self.page_bits | next.saturating_sub(1));
+        Copied { moved: Moved { pages: size, reads, from, programs, to }, next, size, sensed }
     }
 
     /// How many array reads bring the next `count` pages of a block, beside the one at hand; and the last of them.
@@ -424,7 +425,8 @@ impl Mapping {
         let to = self.sense_of(to.block << self.page_bits | to.next.saturating_sub(1));
         let Sensing { sensed, reads, .. } = sensing;
         let (reads, programs) = if together == 1 { (moved, moved) } else { (reads, programs) };
-        Copied { moved: Moved { pages: moved, reads, programs, to }, next, size: moved, sensed }
+        let from = self.sense_of(base | next.saturating_sub(1));
+        Copied { moved: Moved { pages: moved, reads, from, programs, to }, next, size: moved, sensed }
     }
 }
 

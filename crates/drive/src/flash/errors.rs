@@ -4,10 +4,10 @@ use block::{Nanos, Seed};
 use serde::{Deserialize, Serialize};
 
 use super::geometry::Geometry;
-use super::pages::{PAGE_TYPES_MAX, WordLine};
+use super::pages::{PAGE_TYPES_MAX, PageTypes, WordLine};
 use super::variation::number;
 use crate::divisor::Divisor;
-use crate::draw::{Draws, normal};
+use crate::draw::{Draws, NORMAL_MAX, normal};
 
 /// How many raw bit errors flash has, and what its controller does about them.
 ///
@@ -77,6 +77,8 @@ pub struct Errors {
     disturbed: GrowthLine,
     /// How far the median fresh page is from what can be corrected, as a binary logarithm in 2⁻¹⁶.
     margin: i64,
+    /// The most that a block may have grown, in the same units, for no draw to take a retry.
+    calm: i64,
     blocks: Vec<BlockStress>,
     places: Seed,
     draws: Draws,
@@ -103,12 +105,14 @@ struct BlockStress {
 impl Errors {
     /// Fresh flash of this layout, made by `seed`.
     pub fn new(spec: ErrorsSpec, geometry: &Geometry, seed: Seed) -> Self {
+        let margin = log2(u64::from(spec.correctable)) - log2(u64::from(spec.fresh));
         Self {
             worn: spec.worn.by_count(),
             retained: spec.retained.by_logarithm(),
             disturbed: spec.disturbed.by_count(),
             spec,
-            margin: log2(u64::from(spec.correctable)) - log2(u64::from(spec.fresh)),
+            margin,
+            calm: margin - spec.drawn_at_most(),
             blocks: vec![BlockStress::default(); geometry.blocks() as usize],
             places: seed.split("places"),
             draws: Draws::new(seed.split("reads")),
@@ -144,13 +148,39 @@ impl Errors {
     /// Reads a page of a word line; what that takes.
     #[inline]
     pub fn read(&mut self, now: Nanos, block: u32, line: WordLine) -> ReadEffort {
-        let spec = &self.spec;
         let stress = &mut self.blocks[block as usize];
         stress.reads = stress.reads.saturating_add(1);
+        let grown = self.grown(now, block);
+        self.read_grown(grown, block, line)
+    }
+
+    /// Makes so many array reads of a block whose pages are moved, up to this one; what their retries take in all, each of which takes
+    /// `again`. What they cannot correct is counted.
+    pub fn read_to_move(&mut self, now: Nanos, upto: (u32, u32), reads: u32, pages: &PageTypes, again: Nanos) -> Nanos {
+        let (block, last) = upto;
+        let grown = self.grown(now, block);
+        if grown <= self.calm {
+            return Nanos::ZERO;
+        }
+        let senses = (last + 1).saturating_sub(reads)..=last;
+        senses.fold(Nanos::ZERO, |all, sense| {
+            let effort = self.read_grown(grown, block, pages.line(sense));
+            all + self.time(effort, again)
+        })
+    }
+
+    /// How many times as many errors a block has as a fresh one, as a binary logarithm in 2⁻¹⁶.
+    #[inline]
+    fn grown(&self, now: Nanos, block: u32) -> i64 {
+        let stress = &self.blocks[block as usize];
         let retained = age(now).saturating_sub(stress.programmed);
         let retained = log2(1 + u64::from(retained)) as u64;
-        let grown =
-            self.worn.at(stress.erases.into()) + self.retained.at(retained) + self.disturbed.at(stress.reads.into());
+        self.worn.at(stress.erases.into()) + self.retained.at(retained) + self.disturbed.at(stress.reads.into())
+    }
+
+    #[inline]
+    fn read_grown(&mut self, grown: i64, block: u32, line: WordLine) -> ReadEffort {
+        let spec = &self.spec;
         let place = (i64::from(normal(number(self.places, block, line.number))) * i64::from(spec.spread)) >> 16;
         let noise = (i64::from(normal(self.draws.draw())) * i64::from(spec.noise)) >> 16;
         let beyond = grown + i64::from(spec.by_page[line.page_type as usize]) + place + noise - self.margin;
@@ -178,6 +208,15 @@ impl Errors {
     pub fn time(&self, effort: ReadEffort, again: Nanos) -> Nanos {
         let soft = if effort.soft { self.spec.soft } else { Nanos::ZERO };
         (again + self.spec.step).times(u64::from(effort.retries)) + soft
+    }
+}
+
+impl ErrorsSpec {
+    /// The most that a page's type, its place and a read of it add to the binary logarithm of its errors, in 2⁻¹⁶.
+    fn drawn_at_most(&self) -> i64 {
+        let by_page = self.by_page.iter().copied().max().unwrap_or_default().max(0);
+        let drawn = i64::from(NORMAL_MAX) * (i64::from(self.spread) + i64::from(self.noise));
+        i64::from(by_page) + (drawn >> 16)
     }
 }
 
@@ -348,6 +387,28 @@ mod tests {
         let mut noisy = flash(ErrorsSpec { noise: 1 << 16, disturbed: Growth::NONE, ..spec() });
         let found = count(&mut noisy, &|_| 3);
         assert!((400..=490).contains(&found), "{found} of a million");
+    }
+
+    #[test]
+    fn pages_that_are_moved_take_their_retries_and_fresh_ones_draw_nothing() {
+        let noisy = ErrorsSpec { fresh: 8, noise: 1 << 14, spread: 1 << 14, ..spec() };
+        let mut errors = flash(noisy);
+        let (again, last) = (Nanos::from_micros(80), (0, 11));
+        let moved = |errors: &mut Errors, now, reads| errors.read_to_move(now, last, reads, &PageTypes::ALIKE, again);
+        assert_eq!(moved(&mut errors, Nanos::ZERO, 8), Nanos::ZERO);
+        let noise = |errors: &mut Errors| errors.draws.draw();
+        assert_eq!(noise(&mut errors), noise(&mut flash(noisy)), "no noise was drawn for what is far from a retry");
+        // As many reads of the host of the same pages, by another drive that draws the same.
+        let year = Nanos::from_nanos(u64::from(YEAR) << 30);
+        let mut by_move = flash(ErrorsSpec { fresh: 4_000, ..noisy });
+        (0..2_000).for_each(|_| by_move.erased(0));
+        let mut by_host = by_move.clone();
+        let efforts = (4..=11).map(|number| by_host.read(year, 0, WordLine { number, page_type: 0 }));
+        let efforts: Vec<ReadEffort> = efforts.collect();
+        let wanted: Nanos = efforts.iter().map(|&effort| by_host.time(effort, again)).sum();
+        assert_eq!(moved(&mut by_move, year, 8), wanted);
+        assert!(by_move.counted.retries >= 8, "{:?}", by_move.counted);
+        assert_eq!(by_move.counted, by_host.counted);
     }
 
     /// More stress of any kind never takes fewer retries.

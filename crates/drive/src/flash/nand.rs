@@ -218,11 +218,7 @@ impl Nand {
             return self.varied(self.times.single.read);
         }
         let line = self.times.pages.line(place.sense);
-        let mean = match self.times.pages.count {
-            1 => self.times.read,
-            _ => self.times.pages.read[line.page_type as usize].of(self.times.read),
-        };
-        let sensing = self.varied(mean);
+        let sensing = self.varied(self.times.pages.read(line, self.times.read));
         let Some(errors) = &mut self.errors else { return sensing };
         let effort = errors.read(now, place.block, line);
         if effort.refresh {
@@ -249,20 +245,11 @@ impl Nand {
         let line = self.times.pages.line(place.sense);
         let mean = match place.cells {
             Cells::Single => self.times.single.program,
-            Cells::Native => self.program_mean(line.page_type),
+            Cells::Native => self.times.pages.program(line, self.times.program),
         };
         let Some(variation) = &mut self.variation else { return mean };
         let in_block = variation.in_block(die as u32, place.block, mean);
         variation.program(line.number, in_block)
-    }
-
-    /// What programming a page of this type takes in the mean.
-    #[inline]
-    fn program_mean(&self, page_type: u32) -> Nanos {
-        match self.times.pages.count {
-            1 => self.times.program,
-            _ => self.times.pages.program[page_type as usize].of(self.times.program),
-        }
     }
 
     /// Does what `plan` says in its order; data of the host is there from `ready` on. When the last of it ends.
@@ -387,6 +374,7 @@ mod tests {
 
     use super::super::operation::Moved;
     use super::*;
+    use crate::draw::Factor;
 
     const TIMES: NandTimes = NandTimes {
         read: Nanos::from_micros(50),
@@ -421,7 +409,8 @@ mod tests {
     }
 
     fn moves(unit: u32, pages: u32) -> FlashOp {
-        FlashOp::Move(Unit(unit), Moved { pages, reads: pages, programs: pages, to: (8 * unit + 1, pages) })
+        let moved = Moved { pages, reads: pages, programs: pages, from: (8 * unit, pages), to: (8 * unit + 1, pages) };
+        FlashOp::Move(Unit(unit), moved)
     }
 
     fn micros(us: u64) -> Nanos {
@@ -475,6 +464,22 @@ mod tests {
     }
 
     #[test]
+    fn each_page_that_is_moved_is_programmed_as_its_type_and_place_say() {
+        let half = Factor::from_units(1 << 15);
+        let program = [half, Factor::from_units(3 << 15), Factor::ONE, Factor::ONE];
+        let mut nand = nand(false, true);
+        nand.times.pages = PageTypes { count: 2, program, ..PageTypes::ALIKE };
+        // Up to an upper page, one more that is lower, and up to the same upper page again.
+        let ends = [(4, 7, 2 * (450 + 1350)), (1, 8, 450), (3, 9, 1350 + 450 + 1350)];
+        for (pages, last, programs) in ends {
+            let moved = Moved { pages, reads: pages, programs: pages, from: (8, 63), to: (9, last) };
+            let from = nand.free_at(Unit(1));
+            let took = nand.book(START, START, &[FlashOp::Move(Unit(1), moved)]) - from;
+            assert_eq!(took, micros(u64::from(pages) * 50 + programs), "up to page {last}");
+        }
+    }
+
+    #[test]
     fn planes_program_together_where_they_can() {
         let plan = [FlashOp::Program(native(0)), FlashOp::Program(native(1))];
         assert_eq!(nand(true, false).book(START, START, &plan), micros(100 + 100 + 900));
@@ -523,7 +528,7 @@ mod tests {
         let mut nand = nand(false, false);
         (nand.program_pages, nand.fill) = (4, micros(400));
         assert_eq!(nand.book(START, START, &[FlashOp::Program(native(0))]), micros(400 + 900));
-        let moved = FlashOp::Move(Unit(1), Moved { pages: 4, reads: 2, programs: 1, to: (9, 0) });
+        let moved = FlashOp::Move(Unit(1), Moved { pages: 4, reads: 2, programs: 1, from: (8, 1), to: (9, 0) });
         assert_eq!(nand.book(START, START, &[moved]), micros(2 * (50 + 200) + 400 + 900));
         assert_eq!((nand.pages_read, nand.pages_programmed), (4, 8));
     }

@@ -55,6 +55,8 @@ pub struct Moved {
     pub pages: u32,
     /// Array reads that bring them.
     pub reads: u32,
+    /// The block that they come from, and the last of these reads.
+    pub from: (u32, u32),
     /// Flash pages that they fill.
     pub programs: u32,
     /// The block that the last of them went to, and which of its array reads would bring that one.

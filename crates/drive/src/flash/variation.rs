@@ -1,6 +1,5 @@
 //! How the parts of flash differ, and how one operation differs from the next.
 
-use std::ops::Range;
 
 use block::{Nanos, Seed};
 use serde::{Deserialize, Serialize};
@@ -118,13 +117,6 @@ impl Variation {
     pub fn program(&mut self, word_line: u32, in_block: Nanos) -> Nanos {
         let lasting = self.word_lines[word_line as usize].of(in_block);
         self.program.factor(self.draws.draw()).of(lasting)
-    }
-
-    /// Adds to `times` the same of a page of each of these word lines.
-    #[inline]
-    pub fn program_each(&mut self, word_lines: Range<u32>, in_block: Nanos, times: &mut Vec<Nanos>) {
-        let lines = &self.word_lines[word_lines.start as usize..word_lines.end as usize];
-        times.extend(lines.iter().map(|line| self.program.factor(self.draws.draw()).of(line.of(in_block))));
     }
 
     /// What erasing a block takes.

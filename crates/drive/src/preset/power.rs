@@ -75,6 +75,13 @@ impl PowerTable {
             || format!("power.light_after is {}, power.deep_after {}", light.after, deep.after),
             "the lighter sleep state must begin first",
         )?;
+        // From the lightest on, each that there is.
+        let powers = [Some(self.idle), self.light, self.deep];
+        require(
+            powers.iter().flatten().rev().is_sorted(),
+            || format!("power.idle is {}, and a state of sleep takes more than it, or the deeper one more", self.idle),
+            "idle ≥ light ≥ deep",
+        )?;
         Ok(PowerSpec {
             idle: self.idle,
             active: self.active,

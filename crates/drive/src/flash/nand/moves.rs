@@ -12,12 +12,12 @@ use super::{NOTHING, Nand, NandTimes, OperationKind};
 impl Nand {
     pub(super) fn move_pages(&mut self, now: Nanos, unit: Unit, moved: Moved) -> Nanos {
         let number = self.die_of_unit[unit.0 as usize] as usize;
-        let uniform = self.variation.is_none() && self.suspend.is_none() && self.times.pages.count == 1;
+        let varies = self.variation.is_some() || self.errors.is_some() || self.times.pages.count > 1;
         let start = self.dies[number].free.max(now);
         let Moved { pages, programs, to, .. } = moved;
         self.pages_read += u64::from(pages);
         self.count_programs(now, to.0, programs);
-        let end = if uniform {
+        let end = if !varies && self.suspend.is_none() {
             self.move_alike(now, number, start, moved)
         } else {
             let read_all = self.move_reads(now, number, start, moved);
@@ -51,11 +51,15 @@ impl Nand {
 
     /// The reads of a move; when they are over.
     fn move_reads(&mut self, now: Nanos, number: usize, start: Nanos, moved: Moved) -> Nanos {
-        let Moved { pages, reads, .. } = moved;
+        let Moved { pages, reads, from, .. } = moved;
         let read = self.varied(self.times.read);
         let carried = if self.times.copy_back { Nanos::ZERO } else { self.carried(pages, reads) };
         let die = &mut self.dies[number];
         let end = bring(&mut self.channels[die.channel as usize], now, die.lane, start, read, carried, reads);
+        let end = match &mut self.errors {
+            Some(errors) => end + errors.read_to_move(now, from, reads, &self.times.pages, read + carried),
+            None => end,
+        };
         if reads > 0 && die.is_scheduled() {
             let step = Nanos::from_nanos((end - start).as_nanos().div_ceil(u64::from(reads)));
             die.note(now, OperationKind::Reads(step), start, end, false);
@@ -64,25 +68,21 @@ impl Nand {
     }
 
     /// So many programs of a move, the last of them of this block's page, whose data is there from `from` on; when they are over.
+    /// The others take the pages before; in a block with too few of those, its first.
     fn move_programs(&mut self, now: Nanos, number: usize, from: Nanos, count: u32, to: (u32, u32)) -> Nanos {
-        let (block, last) = (to.0, self.times.pages.line(to.1));
-        let in_block = |nand: &mut Self, page_type| {
-            let mean = nand.program_mean(page_type);
-            nand.variation.as_mut().map_or(mean, |variation| variation.in_block(number as u32, block, mean))
-        };
-        let usual = in_block(self, last.page_type);
-        // The others take the word lines before; in a block with too few of those, its first page.
-        let first = if count > last.number + 1 { in_block(self, 0) } else { usual };
+        let (block, last) = to;
+        let NandTimes { program, pages, .. } = self.times;
         let Self { dies, channels, variation, fill, times, programming, .. } = self;
-        let before = count.saturating_sub(last.number + 1);
-        let lines = last.number + 1 - (count - before)..last.number + 1;
+        let before = count.saturating_sub(last + 1);
+        let places = repeat_n(0, before as usize).chain(last + 1 - (count - before)..last + 1);
         programming.clear();
         match variation {
             Some(variation) => {
-                (0..before).for_each(|_| variation.program_each(0..1, first, programming));
-                variation.program_each(lines, usual, programming);
+                let in_block = variation.in_block(number as u32, block, program);
+                let lines = places.map(|place| pages.line(place));
+                programming.extend(lines.map(|line| variation.program(line.number, pages.program(line, in_block))));
             }
-            None => programming.extend(repeat_n(first, before as usize).chain(lines.map(|_| usual))),
+            None => programming.extend(places.map(|place| pages.program(pages.line(place), program))),
         }
         let die = &mut dies[number];
         let (channel, lane) = (&mut channels[die.channel as usize], die.lane);
