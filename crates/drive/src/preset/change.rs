@@ -61,10 +61,21 @@ pub fn of_single(changes: &str) -> Result<String, PresetError> {
 pub fn refused(changes: &str, error: &PresetError) -> PresetError {
     let why = match error {
         // Line and column would be those of a file that nobody wrote.
-        PresetError::Text(error) => error.message().to_owned(),
+        PresetError::Text(error) => completed(error.message()),
         other => other.to_string(),
     };
     PresetError::Change { change: changes.to_owned(), why }
+}
+
+/// The message of a file that cannot be read; of a table that only the changes made, how to make it whole.
+fn completed(message: &str) -> String {
+    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+    match missing {
+        Some(field) => {
+            format!("{message}: a table that the drive does not have needs all its fields; add `&{field}=VALUE`")
+        }
+        None => message.to_owned(),
+    }
 }
 
 /// The table, field and value that a change means.

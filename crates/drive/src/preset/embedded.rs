@@ -10,6 +10,8 @@ macro_rules! embed {
 /// Every drive that comes with the program: its name and its file.
 pub const EMBEDDED: &[(&str, &str)] = embed![
     "drives/disk" / "7k100-100",
+    "drives/disk" / "archive-8tb",
+    "drives/disk" / "exos-2x18",
     "drives/disk" / "hc620-14tb",
     "drives/disk" / "maxtor-160",
     "drives/disk" / "nearline-7200",

@@ -6,6 +6,7 @@ mod construct;
 mod disk;
 mod disk_mechanisms;
 mod disk_published;
+mod disk_today;
 mod dram;
 mod errors;
 mod flash;
