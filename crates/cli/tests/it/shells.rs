@@ -40,7 +40,8 @@ fn bash_offers_commands_options_and_names() {
     let place = Place::new();
     assert_eq!(offered(&place, "assay rev"), ["review"]);
     assert_eq!(offered(&place, "assay review --dry"), ["--dry-run"]);
-    assert_eq!(offered(&place, "assay review sim:x25-"), ["x25-e-32", "x25-e-64", "x25-m"], "bash keeps `sim:`");
+    let offers = ["x25-e-32", "x25-e-64", "x25-m", "x25-m-160"];
+    assert_eq!(offered(&place, "assay review sim:x25-"), offers, "bash keeps `sim:`");
     assert_eq!(offered(&place, "assay review --plan snia-"), ["snia-enterprise", "snia-client"]);
     assert_eq!(offered(&place, "assay run --profile=oltp"), ["oltp"], "bash keeps `--profile=`");
     assert_eq!(offered(&place, "assay drives show optane"), ["optane-p4800x", "optane-p4800x-750"]);

@@ -69,8 +69,7 @@ mod tests {
 
     #[test]
     fn four_pages_of_a_word_line_follow_one_another_and_each_has_its_own_times() {
-        let types =
-            PageTypes { count: 4, read: factors([80, 107, 107, 106]), program: factors([40, 80, 120, 160]) };
+        let types = PageTypes { count: 4, read: factors([80, 107, 107, 106]), program: factors([40, 80, 120, 160]) };
         let lines: Vec<(u32, u32)> =
             (0..9).map(|sense| types.line(sense)).map(|line| (line.number, line.page_type)).collect();
         assert_eq!(lines, [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (1, 3), (2, 0)]);

@@ -1,6 +1,5 @@
 //! How the parts of flash differ, and how one operation differs from the next.
 
-
 use block::{Nanos, Seed};
 use serde::{Deserialize, Serialize};
 

@@ -238,9 +238,18 @@ fn a_flush_takes_what_a_power_cut_would_lose() {
 /// not notice that.
 #[test]
 fn siblings_write_as_fast_as_their_dies_up_to_what_the_controller_passes_on() {
-    for (name, rated) in
-        [("m4-64", 95.0), ("m4-128", 175.0), ("m4-256", 260.0), ("ssd-320", 205.0), ("samsung-830", 392.0)]
-    {
+    for (name, rated) in [
+        ("m4-64", 95.0),
+        ("m4-128", 175.0),
+        ("m4-256", 260.0),
+        ("ssd-320", 205.0),
+        ("ssd-320-80", 90.0),
+        ("ssd-320-160", 165.0),
+        ("samsung-830", 392.0),
+        ("samsung-830-64", 160.0),
+        ("samsung-830-128", 320.0),
+        ("samsung-830-512", 400.0),
+    ] {
         let mut device = Preset::find(name).unwrap().build();
         let rate = in_order(&mut device, Op::Write, Bytes::ZERO, Bytes::from_gib(2));
         near(&format!("{name}, writes in order, MB/s"), rate, rated, 0.08);

@@ -27,17 +27,28 @@ fn run(drive: &mut Device, depth: u64, count: u64, mut next: impl FnMut(u64) -> 
     bytes.get() as f64 / drive.now().since(began).as_secs_f64()
 }
 
-/// Requests of 128 KiB one after the other from `from` on; MB/s.
+/// Requests of 128 KiB one after the other from `from` on, of data that does not compress; MB/s.
 pub fn in_order(drive: &mut Device, op: Op, from: Bytes, bytes: Bytes) -> f64 {
-    let size = Bytes::from_kib(128);
-    let first = from.div(size);
-    run(drive, 32, bytes.div(size), |index| Request::new(op, Lba::at(size.times(first + index)), 256)) / 1e6
+    in_order_of(drive, op, from, bytes, 100)
 }
 
-/// Requests of 4 KiB anywhere in the first `span`; requests a second.
+/// The same of data of which `entropy` percent are left when it is compressed.
+pub fn in_order_of(drive: &mut Device, op: Op, from: Bytes, bytes: Bytes, entropy: u8) -> f64 {
+    let size = Bytes::from_kib(128);
+    let first = from.div(size);
+    let next = |index: u64| Request { entropy, ..Request::new(op, Lba::at(size.times(first + index)), 256) };
+    run(drive, 32, bytes.div(size), next) / 1e6
+}
+
+/// Requests of 4 KiB anywhere in the first `span`, of data that does not compress; requests a second.
 pub fn scattered(drive: &mut Device, op: Op, span: Bytes, depth: u64, count: u64) -> f64 {
+    scattered_of(drive, op, span, depth, count, 100)
+}
+
+/// The same of data of which `entropy` percent are left when it is compressed.
+pub fn scattered_of(drive: &mut Device, op: Op, span: Bytes, depth: u64, count: u64, entropy: u8) -> f64 {
     let (pages, mut random) = (span.div(Bytes::from_kib(4)), testkit::Random::new(42));
-    let next = |_| Request::new(op, Lba::new(random.below(pages) * 8), 8);
+    let next = |_| Request { entropy, ..Request::new(op, Lba::new(random.below(pages) * 8), 8) };
     run(drive, depth, count, next) / 4096.0
 }
 

@@ -1,14 +1,16 @@
 //! Siblings: drives of a family that differ in capacity, dies and what their maker promises.
 
+use assay_drive::disk::{DiskDrive, DiskSpec};
 use assay_drive::flash::FlashSpec;
 use assay_drive::preset::Rated;
 use block::{Bytes, Op};
 
-use crate::modern::{in_order, preset, scattered, settle};
+use crate::disk::{spec, stream};
+use crate::modern::{in_order, in_order_of, near, preset, scattered, scattered_of, settle};
 use crate::servers::{flash, smaller};
 
 /// A drive, its sibling, and how many times the dies that has.
-const SIBLINGS: [(&str, &str, f64); 51] = [
+const SIBLINGS: [(&str, &str, f64); 69] = [
     ("p4500-1tb", "p4500-2tb", 2.0),
     ("s3700-400", "s3700-200", 0.5),
     ("s3700-400", "s3700-800", 2.0),
@@ -60,6 +62,24 @@ const SIBLINGS: [(&str, &str, f64); 51] = [
     ("s3500-m2-80", "s3500-m2-340", 4.0),
     ("sm843-480", "sm843-240", 0.5),
     ("optimus-eco-400", "optimus-eco-800", 2.0),
+    ("x25-m", "x25-m-160", 2.0),
+    ("ssd-320", "ssd-320-80", 0.25),
+    ("ssd-320", "ssd-320-160", 0.5),
+    ("intel-520", "intel-520-120", 0.5),
+    ("intel-520", "intel-520-180", 0.75),
+    ("intel-520", "intel-520-480", 2.0),
+    ("vertex3-240", "vertex3-120", 0.5),
+    ("vertex3-240", "vertex3-480", 2.0),
+    ("samsung-830", "samsung-830-64", 0.25),
+    ("samsung-830", "samsung-830-128", 0.5),
+    ("samsung-830", "samsung-830-512", 2.0),
+    ("980-1tb", "980-250", 0.25),
+    ("980-1tb", "980-500", 0.5),
+    ("pcie5", "t700-2tb", 2.0),
+    ("pcie5", "t700-4tb", 4.0),
+    ("p5316-15360", "p5316-30720", 2.0),
+    ("p5520-1920", "p5520-7680", 4.0),
+    ("7450-pro-960", "7450-pro-3840", 4.0),
 ];
 
 /// The `[rated]` or another table's source, in a drive's file.
@@ -81,6 +101,12 @@ fn siblings_differ_in_dies_capacity_and_what_their_makers_promise() {
         let as_one = FlashSpec { capacity: spec.capacity, geometry: spec.geometry, slc: spec.slc, ..its };
         let as_one =
             FlashSpec { command: spec.command, retire: spec.retire, retire_write: spec.retire_write, ..as_one };
+        // A larger one's controller may do more: in less time, or for each page that collection moves.
+        let mut collection = as_one.collection;
+        if let (Some(pacing), Some(of_one)) = (&mut collection.pacing, spec.collection.pacing) {
+            pacing.page_move = of_one.page_move;
+        }
+        let as_one = FlashSpec { collection, ..as_one };
         assert_eq!(as_one, spec, "{sibling} is {name} in all else");
         let bits = |spec: &FlashSpec| spec.slc.map(|slc| slc.bits);
         assert_eq!(bits(&its), bits(&spec), "{sibling}'s cache is of another size alone");
@@ -104,9 +130,11 @@ fn measured(name: &str) -> Vec<(&'static str, f64, f64, f64)> {
     };
     let mut drive = small.build();
     let span = Bytes::from_mib(512);
+    // Drives that compress are rated with data that does.
+    let entropy = if flash(&whole).compression.is_some() { 46 } else { 100 };
     let mut found = Vec::new();
     let mbps = |rate: block::Rate| rate.get() as f64 / 1e6;
-    let written = in_order(&mut drive, Op::Write, Bytes::ZERO, span);
+    let written = in_order_of(&mut drive, Op::Write, Bytes::ZERO, span, entropy);
     found.extend(sequential_write.map(|rate| ("sequential_write", written, mbps(rate), 0.15)));
     settle(&mut drive);
     let read = in_order(&mut drive, Op::Read, Bytes::ZERO, span);
@@ -115,7 +143,7 @@ fn measured(name: &str) -> Vec<(&'static str, f64, f64, f64)> {
     found.extend(random_read_iops.map(|rated| ("random_read_iops", reads, rated as f64, 0.15)));
     // A drive for servers is rated at what it sustains, for which it would have to be overwritten.
     if let Some(rated) = random_write_iops.filter(|_| !is_server) {
-        let writes = scattered(&mut drive, Op::Write, span, depth, 50_000);
+        let writes = scattered_of(&mut drive, Op::Write, span, depth, 50_000, entropy);
         found.push(("random_write_iops", writes, rated as f64, 0.15));
     }
     found
@@ -137,4 +165,32 @@ fn siblings_meet_the_ratings_of_which_their_files_do_not_say_why_not() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A disk, its sibling, and the heads of both.
+const DISKS: [(&str, &str, [u32; 2]); 6] = [
+    ("wd740gd", "wd360gd", [4, 2]),
+    ("raptor-150", "raptor-74", [4, 2]),
+    ("spinpoint-f1", "spinpoint-f1-320", [6, 2]),
+    ("spinpoint-f1", "spinpoint-f1-500", [6, 3]),
+    ("seagate-7200.11", "seagate-7200.11-500", [8, 4]),
+    ("seagate-7200.11", "seagate-7200.11-1tb", [8, 8]),
+];
+
+#[test]
+fn disks_of_a_family_differ_in_platters_cache_and_power_and_stream_as_they_are_rated() {
+    for (name, sibling, heads) in DISKS {
+        let (one, its) = (spec(name), spec(sibling));
+        assert_eq!([one.platters.heads, its.platters.heads], heads, "{sibling}");
+        let a_head = |spec: &DiskSpec| spec.platters.sectors as f64 / f64::from(spec.platters.heads);
+        assert!(a_head(&its) < 1.01 * a_head(&one), "{sibling} has no more of a side than {name}");
+        assert_eq!(its.platters.revolution, one.platters.revolution, "{sibling} turns as {name}");
+        let as_one = DiskSpec { platters: one.platters, cache: one.cache, spindle: one.spindle, ..its };
+        assert_eq!(as_one, one, "{sibling} is {name} in all else");
+        let rated = preset(sibling).rated;
+        for (op, rated) in [(Op::Read, rated.sequential_read), (Op::Write, rated.sequential_write)] {
+            let rate = stream(&mut DiskDrive::new(its), op, 0, 256, 4, 4_000);
+            near(&format!("{sibling}, {op} in order, MB/s"), rate / 1e6, rated.unwrap().get() as f64 / 1e6, 0.08);
+        }
+    }
 }

@@ -53,14 +53,16 @@ fn said(preset: &Preset) -> String {
 }
 
 /// The first of each family that is rated by what it sustains, and siblings that something else holds.
-const DRIVES: [&str; 20] = [
+const DRIVES: [&str; 22] = [
     "7450-max-800",
     "7450-pro-960",
+    "7450-pro-3840",
     "dc500m-480",
     "dc500m-960",
     "p3700-800",
     "p400m-400",
     "p4500-1tb",
+    "p5520-7680",
     "pe8110-960",
     "pm883-480",
     "pm883-960",
