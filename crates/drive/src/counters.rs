@@ -53,6 +53,8 @@ pub struct Counters {
     pub unsafe_shutdowns: u64,
     /// How long the host's processors worked for requests, summed over them.
     pub host_busy: Nanos,
+    /// How long the one that worked most did.
+    pub host_busiest: Nanos,
     /// How long the controllers' processors worked for commands, summed over them.
     pub controller_commands_busy: Nanos,
     /// How long the controllers moved data, summed over them.
@@ -165,6 +167,7 @@ impl Counters {
             throttled: time(self.throttled, other.throttled),
             unsafe_shutdowns: op(self.unsafe_shutdowns, other.unsafe_shutdowns),
             host_busy: time(self.host_busy, other.host_busy),
+            host_busiest: time(self.host_busiest, other.host_busiest),
             controller_commands_busy: time(self.controller_commands_busy, other.controller_commands_busy),
             controller_data_busy: time(self.controller_data_busy, other.controller_data_busy),
             page: self.page,

@@ -3,7 +3,7 @@
 //! The map knows no time, so what flash looks like after writes follows from the order in which they came alone. Here a drive
 //! decides all that it would decide for them, and books nothing.
 
-use block::{Bytes, Lba, Op, Request, SECTOR};
+use block::{Bytes, Lba, Nanos, Op, Request, SECTOR};
 
 use super::buffer::SectorMask;
 use super::digest;
@@ -110,10 +110,18 @@ impl<'d> Writer<'d> {
     pub(super) fn new(drive: &'d mut FlashDrive) -> Self {
         assert!(drive.is_at_rest(), "a drive is written without time only when nothing is in flight");
         drive.warm_up(drive.now);
-        drive.harden(drive.now);
+        let mut pending = Vec::new();
+        if drive.spec.power.capacitor {
+            drive.complete_partials();
+            pending.append(&mut drive.waiting);
+            pending.iter().for_each(|_| drive.buffer.release(drive.now));
+            drive.waiting_ready = Nanos::ZERO;
+        } else {
+            drive.harden(drive.now);
+        }
         drive.now = drive.now.max(drive.buffer.drained());
         let work = drive.work();
-        Self { drive, pending: Vec::new(), work }
+        Self { drive, pending, work }
     }
 
     /// Writes a request as [`FlashDrive::write`] does.
@@ -218,14 +226,16 @@ impl<'d> Writer<'d> {
         u64::from(pages) * sectors
     }
 
-    /// Has all of it in flash, which is at rest then.
+    /// Has all of it in flash, which is at rest then, or in the buffer, if a flush leaves it there.
     pub(super) fn finish(self) {
         let drive = self.drive;
         for waiting in self.pending {
             drive.buffer.acquire();
             drive.waiting.push(waiting);
         }
-        drive.harden(drive.now);
+        if !drive.spec.power.capacitor {
+            drive.harden(drive.now);
+        }
         drive.now = drive.now.max(drive.buffer.drained());
         let [before, used] = [self.work, drive.work()].map(|work| drive.meter.energy(drive.now, work));
         if let Some(thermal) = &mut drive.thermal {

@@ -147,6 +147,9 @@ pub struct FlashDrive {
     /// How the command at hand ends; success between requests.
     #[serde(skip)]
     status: Status,
+    /// When what the command at hand programs is in flash, if it programs anything.
+    #[serde(skip)]
+    programmed: Nanos,
     /// Empty between requests.
     #[serde(skip)]
     plan: Vec<FlashOp>,
@@ -193,7 +196,7 @@ impl FlashDrive {
             patrol: spec.patrol.map(|patrol| Patrol::new(patrol, &spec.geometry, seed.split("patrol"))),
             pacing: spec.collection.pacing.map(|pacing| Pacing::new(pacing, &spec.geometry, &spec.nand)),
             journal: Journal::default(),
-            read_ahead: ReadAhead::new(spec.read_ahead),
+            read_ahead: ReadAhead::new(spec.read_ahead, page_sectors),
             link: Link::new(spec.link, spec.geometry.page),
             queue: CommandQueue::new(spec.queue_depth),
             buffer: Buffer::new(spec.buffer_pages as usize, spec.buffer_partial_pages as usize),
@@ -223,6 +226,7 @@ impl FlashDrive {
             pace: 100,
             unsettled: Unsettled::default(),
             status: Status::Success,
+            programmed: Nanos::ZERO,
             plan: Vec::new(),
             waiting: Vec::new(),
             waiting_ready: Nanos::ZERO,
@@ -538,6 +542,7 @@ clone_in_place!(FlashDrive {
     pace,
     unsettled,
     status,
+    programmed,
     plan,
     waiting,
     waiting_ready,

@@ -126,10 +126,7 @@ impl FlashDrive {
 
     /// Writes out what is in the buffer on what the capacitor holds.
     fn save(&mut self) -> PowerLoss {
-        while let Some(partial) = self.buffer.take_partial() {
-            self.complete_page(partial);
-        }
-        self.pad();
+        self.program_all();
         PowerLoss::default()
     }
 

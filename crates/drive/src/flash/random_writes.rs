@@ -55,6 +55,7 @@ impl FlashDrive {
         let page = self.spec.geometry.page;
         let merged = if block < page { self.merged(writes, seed.split("merged")) } else { 0 };
         let pages = writes - merged;
+        self.program_all();
         let mut writer = Writer::new(self);
         let drive = &mut *writer.drive;
         let count = |mapping: &Mapping| Counted::new(mapping, drive.map_base, seed.split("pages"));
@@ -118,6 +119,7 @@ impl FlashDrive {
             writer.pending = writer.drive.mapping.unfilled(seed.split("unfilled"));
         }
         writer.finish();
+        self.program_all();
     }
 
     /// How many of so many writes of parts of pages fall on one that waits in the buffer for the rest of it.

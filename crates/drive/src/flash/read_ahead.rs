@@ -28,8 +28,12 @@ pub struct ReadAheadSpec {
 pub struct ReadAhead {
     /// How many pages beyond the last read are kept ready.
     pages: u32,
+    /// A read of so many sectors may be a part of one that the host has divided.
+    long: u32,
     /// Where the last read of each stream ended.
     read_to: Vec<Lba>,
+    /// How many reads have gone on with it.
+    followed: Vec<u32>,
     /// Which read that was.
     used: Vec<u64>,
     /// The pages of each in the controller's memory, ascending.
@@ -40,6 +44,10 @@ pub struct ReadAhead {
     reads: u64,
     pub counted: ReadAheadCounts,
 }
+
+/// So many long reads must have gone on with a stream. Linux divides requests at 512 KiB in the usual case, and the parts of one of 4 MiB
+/// in a random place are no stream.
+const LONG_FOLLOWED: u32 = 8;
 
 /// What was read ahead, for the drive's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,11 +70,13 @@ struct PrefetchedPage {
 
 impl ReadAhead {
     /// Nothing was read yet.
-    pub fn new(spec: ReadAheadSpec) -> Self {
+    pub fn new(spec: ReadAheadSpec, page_sectors: u32) -> Self {
         let streams = spec.streams as usize;
         Self {
             pages: spec.pages,
+            long: spec.pages.saturating_mul(page_sectors),
             read_to: vec![Lba::new(u64::MAX); streams],
+            followed: vec![0; streams],
             used: vec![0; streams],
             ready: vec![VecDeque::new(); streams],
             current: 0,
@@ -75,8 +85,8 @@ impl ReadAhead {
         }
     }
 
-    /// Notes a read; whether it goes on where the last one of a stream ended. If not, it takes the place of another stream,
-    /// whose pages are dropped.
+    /// Notes a read; whether pages behind it are worth reading: it goes on where the last one of a stream ended, or several have
+    /// if they are long. One that goes on with none takes the place of another stream, whose pages are dropped.
     #[inline(always)]
     pub fn follows(&mut self, request: Request) -> bool {
         self.pages > 0 && self.note(request)
@@ -88,11 +98,15 @@ impl ReadAhead {
         let followed = self.read_to.iter().position(|&end| end == request.lba);
         self.current = followed.unwrap_or_else(|| self.oldest());
         (self.read_to[self.current], self.used[self.current]) = (request.end(), self.reads);
+        let count = &mut self.followed[self.current];
         if followed.is_none() {
+            *count = 0;
             let dropped = self.ready[self.current].drain(..);
             self.counted.wasted += dropped.filter(|ready| !ready.is_used).count() as u64;
+            return false;
         }
-        followed.is_some()
+        *count = count.saturating_add(1);
+        *count >= if request.sectors < self.long { 1 } else { LONG_FOLLOWED }
     }
 
     /// The stream that was used longest ago.
@@ -145,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_second_read_in_order_brings_the_next_pages() {
-        let mut ahead = ReadAhead::new(AHEAD);
+        let mut ahead = ReadAhead::new(AHEAD, 8);
         assert!(!ahead.follows(read(0, 8)));
         assert!(ahead.follows(read(8, 8)));
         assert_eq!(ahead.wanted(Lpn(1), 100), 2..6);
@@ -157,8 +171,19 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_a_long_read_are_no_stream_and_long_reads_in_order_are() {
+        // What is read ahead is 32 sectors.
+        let mut ahead = ReadAhead::new(AHEAD, 8);
+        for place in [0, 50_000, 20_000] {
+            assert!((0..8).all(|part| !ahead.follows(read(place + 32 * part, 32))), "parts of one read at {place}");
+        }
+        assert!(ahead.follows(read(20_000 + 32 * 8, 32)), "nine in order");
+        assert!(!ahead.follows(read(90_000, 24)) && ahead.follows(read(90_024, 24)), "short ones");
+    }
+
+    #[test]
     fn a_read_elsewhere_drops_them_and_counts_what_was_read_in_vain() {
-        let mut ahead = ReadAhead::new(AHEAD);
+        let mut ahead = ReadAhead::new(AHEAD, 8);
         ahead.follows(read(0, 8));
         (1..4).for_each(|page| ahead.add(Lpn(page), Nanos::ZERO));
         assert!(ahead.follows(read(8, 8)) && ahead.take(Lpn(1)).is_some());
@@ -171,7 +196,7 @@ mod tests {
     #[test]
     fn as_many_streams_as_there_is_room_for_go_on() {
         for (streams, expected) in [(1, 0), (2, 0), (3, 297), (8, 297)] {
-            let mut ahead = ReadAhead::new(ReadAheadSpec { streams, ..AHEAD });
+            let mut ahead = ReadAhead::new(ReadAheadSpec { streams, ..AHEAD }, 8);
             let reads = (0..100).flat_map(|turn| [0, 10_000, 20_000].map(|first| read(first + 8 * turn, 8)));
             assert_eq!(reads.filter(|&request| ahead.follows(request)).count(), expected, "{streams}");
         }
@@ -185,7 +210,7 @@ mod tests {
             streams in 1..5_u32,
             reads in prop::collection::vec((0..4_u64, 0..40_u64, prop::bool::weighted(0.8)), 1..200),
         ) {
-            let mut ahead = ReadAhead::new(ReadAheadSpec { streams, ..AHEAD });
+            let mut ahead = ReadAhead::new(ReadAheadSpec { streams, ..AHEAD }, 8);
             let (mut next, mut asked, mut known) = ([0, 1_000, 2_000, 3_000], 0, std::collections::BTreeSet::new());
             for (stream, place, goes_on) in reads {
                 let page = if goes_on { next[stream as usize] } else { 1_000 * stream + place };

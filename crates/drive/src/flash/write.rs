@@ -64,7 +64,8 @@ impl FlashDrive {
         if !is_parked {
             self.firmware.hold(core, handled + self.paced(self.retiring(Op::Write)));
         }
-        self.is_noted = false;
+        let was_noted = std::mem::take(&mut self.is_noted);
+        self.programmed = Nanos::ZERO;
         let mut done = handled;
         if let Some(pacing) = &mut self.pacing {
             done = done.max(pacing.take(handled, pages));
@@ -94,7 +95,13 @@ impl FlashDrive {
             }
             done = done.max(arrived);
         }
-        if request.durable { self.harden(done) } else { done }
+        if request.durable && !self.spec.power.capacitor {
+            self.program_all();
+            self.is_noted = was_noted;
+            self.note(done.max(self.programmed))
+        } else {
+            done
+        }
     }
 
     /// Writes a flash page as a whole, the first of it a piece of the request, if that is as good as its pages one after the
@@ -126,6 +133,7 @@ impl FlashDrive {
         let programmed = self.nand.book(self.now, ready, &self.plan);
         self.unsettled.note_together(self.now, piece.page, together, kept, programmed);
         pages.for_each(|page| self.settle_page(page, programmed));
+        self.programmed = self.programmed.max(programmed);
         Some(last)
     }
 
@@ -150,26 +158,40 @@ impl FlashDrive {
     }
 
     pub(super) fn flush(&mut self, ready: Nanos) -> Nanos {
-        let durable = self.harden(ready);
+        let durable = if self.spec.power.capacitor { ready } else { self.harden(ready) };
         self.link.send(self.now, durable, 0, true)
     }
 
     /// Has all that was written in flash; when it is.
     pub(super) fn harden(&mut self, ready: Nanos) -> Nanos {
-        while let Some(partial) = self.buffer.take_partial() {
-            self.complete_page(partial);
-        }
+        self.program_all();
+        let drained = self.buffer.drained().max(ready);
+        if std::mem::replace(&mut self.is_noted, true) { drained } else { self.note(drained) }
+    }
+
+    /// Programs all that waits for more, as it is.
+    pub(super) fn program_all(&mut self) {
+        self.complete_partials();
         if !self.waiting.is_empty() {
             self.pad();
         }
-        if self.spec.power.capacitor {
+    }
+
+    /// Has pages that were written in part whole, with what flash has of them.
+    pub(super) fn complete_partials(&mut self) {
+        while let Some(partial) = self.buffer.take_partial() {
+            self.complete_page(partial);
+        }
+    }
+
+    /// Notes in the journal what is in flash from `ready` on, if flushes do; when it is there.
+    fn note(&mut self, ready: Nanos) -> Nanos {
+        if !self.spec.flush_journal {
             return ready;
         }
-        let drained = self.buffer.drained().max(ready);
-        if self.spec.flush_journal && !std::mem::replace(&mut self.is_noted, true) {
-            return self.nand.note(self.now, drained, Unit(self.mapping.next_unit));
-        }
-        drained
+        // Half-way round from what is programmed next, which so does not wait for it.
+        let units = self.spec.geometry.units();
+        self.nand.note(self.now, ready, Unit((self.mapping.next_unit + units / 2) % units))
     }
 
     /// Gives `sectors` of a page that were written to flash. The page is in a slot of the buffer and
@@ -245,6 +267,7 @@ impl FlashDrive {
         }
         self.waiting.clear();
         self.waiting_ready = Nanos::ZERO;
+        self.programmed = self.programmed.max(programmed);
     }
 
     /// Frees the slot of a page that is programmed then.

@@ -38,7 +38,8 @@ impl Counters {
             (u128::from(busy.as_nanos()) * 100).checked_div(u128::from(whole)).unwrap_or(0) as u64
         };
         let parts = [
-            (share(self.host_busy, self.host_cpus), RigPart::Host),
+            // A worker keeps to one processor.
+            (share(self.host_busiest, 1), RigPart::Host),
             (share(self.controller_commands_busy, self.controllers), RigPart::Controllers),
             (share(self.controller_data_busy, self.controllers), RigPart::Bandwidth),
         ];

@@ -131,8 +131,8 @@ pub struct Host {
     wake: Option<Delay>,
     draws: Draws,
     pace: Pace,
-    /// How long they worked, summed over them.
-    pub busy: Nanos,
+    /// How long each worked.
+    pub busy: Vec<Nanos>,
     requests: u32,
     /// When the first of them began.
     since: Nanos,
@@ -154,7 +154,7 @@ impl Host {
             wake: spec.wake.map(Delay::new),
             draws: Draws::new(seed),
             pace: Pace::new(spec.drift_ppm, seed.split("drift")),
-            busy: Nanos::ZERO,
+            busy: vec![Nanos::ZERO; spec.cpus as usize],
             requests: 0,
             since: Nanos::ZERO,
             active: Nanos::ZERO,
@@ -218,10 +218,7 @@ impl Host {
         if self.spec.queues.is_none() {
             return self.work(now, self.spec.submit);
         }
-        let free = &mut self.free[(worker % self.spec.cpus) as usize];
-        *free = now.max(*free) + self.spec.submit;
-        self.busy += self.spec.submit;
-        *free
+        self.work_on((worker % self.spec.cpus) as usize, now, self.spec.submit)
     }
 
     /// Whether there is room for a command in the queue of `worker`, which it has then; if not, it waits for some.
@@ -269,7 +266,7 @@ impl Host {
         };
         let end = from + wait.rare + interrupt + time;
         (self.free[processor], self.reaping[processor]) = (end, end);
-        self.busy += interrupt + time;
+        self.busy[processor] += interrupt + time;
         end
     }
 
@@ -287,12 +284,7 @@ impl Host {
         let from = now.max(self.called[worker]);
         let end = match self.spec.queues {
             None => self.work(from, time),
-            Some(_) => {
-                let free = &mut self.free[worker % self.spec.cpus as usize];
-                *free = from.max(*free) + time;
-                self.busy += time;
-                *free
-            }
+            Some(_) => self.work_on(worker % self.spec.cpus as usize, from, time),
         };
         self.called[worker] = end;
         end
@@ -316,7 +308,8 @@ impl Host {
         let active = self.active + if self.requests > 0 { now.since(self.since) } else { Nanos::ZERO };
         // One that looks for completions works all the while.
         let is_polling = self.spec.queues.is_some_and(|queues| queues.polled);
-        let busy = if is_polling { self.busy.max(active) } else { self.busy };
+        let busy: Nanos = self.busy.iter().copied().sum();
+        let busy = if is_polling { busy.max(active) } else { busy };
         self.spec.idle.over(now) + self.spec.active.over(active) + self.spec.cpu.over(busy)
     }
 
@@ -325,9 +318,17 @@ impl Host {
         if time == Nanos::ZERO {
             return now;
         }
-        let free = self.free.iter_mut().min().expect("a host has a processor");
+        let free = self.free.iter().enumerate().min_by_key(|(_, free)| **free);
+        let (processor, _) = free.expect("a host has a processor");
+        self.work_on(processor, now, time)
+    }
+
+    /// Has this processor work for so long, from `now` on or when it is free; when that is done.
+    #[inline]
+    fn work_on(&mut self, processor: usize, now: Nanos, time: Nanos) -> Nanos {
+        let free = &mut self.free[processor];
         *free = now.max(*free) + time;
-        self.busy += time;
+        self.busy[processor] += time;
         *free
     }
 }

@@ -329,7 +329,8 @@ impl Drive for Rig {
     fn counters(&self) -> Counters {
         let inside = self.array.counters();
         Counters {
-            host_busy: self.host.busy,
+            host_busy: self.host.busy.iter().copied().sum(),
+            host_busiest: self.host.busy.iter().copied().max().unwrap_or_default(),
             host_cpus: self.spec.host.cpus,
             controllers: self.spec.controllers.count,
             energy_nj: inside.energy_nj + self.host.energy(self.now).as_nanojoules(),

@@ -3,8 +3,8 @@
 use block::{Bytes, Lba, Nanos, Op, Request, Tag};
 
 use super::{Bottleneck, Rig, RigPart, RigSpec};
-use crate::Drive;
 use crate::preset::{Preset, Spec};
+use crate::{Counters, Drive};
 
 fn micros(us: u64) -> Nanos {
     Nanos::from_micros(us)
@@ -59,6 +59,9 @@ fn processors_serve_so_many_requests_a_second_and_no_more() {
         (limit, limit.to_string()),
         (Bottleneck { part: RigPart::Host, busy: 100 }, "host CPU, 100 % busy".to_owned())
     );
+    let one_of_two = Counters { host_busy: micros(2_500), host_busiest: micros(2_400), ..counters };
+    let limit = one_of_two.limit(micros(2_500)).unwrap();
+    assert_eq!((limit.part, limit.busy), (RigPart::Host, 96), "one worker has one processor");
 }
 
 #[test]

@@ -231,7 +231,45 @@ fn a_flush_takes_what_a_power_cut_would_lose() {
     lone(&mut protected, write(0, 8));
     near(lone(&mut protected, Request::FLUSH), bare, "what the capacitor keeps");
     near(lone(&mut protected, durable), plain, "FUA costs nothing");
-    assert_eq!(protected.counters().pages_programmed, 8, "padded to whole flash pages, and no journal");
+    assert_eq!(
+        protected.counters().pages_programmed,
+        0,
+        "flash pages are filled by what comes next, and there is no journal"
+    );
+}
+
+/// What durable writes of 4 KiB do a second with so many in flight, and how many pages are programmed for each.
+fn durable(name: &str, depth: u64) -> (f64, f64) {
+    const COUNT: u64 = 8_000;
+    let mut drive = drive(name);
+    let (mut numbers, began) = (Random::new(9), drive.now());
+    let mut latest = began;
+    for index in 0..COUNT + depth {
+        if index >= depth {
+            latest = drive.complete(Nanos::MAX).expect("some are in flight").at;
+        }
+        if index < COUNT {
+            let request = Request { durable: true, ..write(numbers.below(1 << 17) * 8, 8) };
+            drive.submit(drive.now(), Tag(index as u32), request);
+        }
+    }
+    (COUNT as f64 / (latest - began).as_secs_f64(), drive.counters().pages_programmed as f64 / COUNT as f64)
+}
+
+/// With power-loss protection durable writes are writes like any other; without it each takes a flash page and one of the journal,
+/// and those in flight are programmed side by side.
+#[test]
+fn durable_writes_cost_what_has_to_be_programmed_and_go_side_by_side() {
+    for name in ["7450-pro-960", "pm9a3-960", "s3700-400"] {
+        let (rate, programmed) = durable(name, 32);
+        assert!(rate > 35_000.0 && programmed < 1.1, "{name}: {rate:.0} a second, {programmed} pages for each");
+    }
+    for name in ["990-pro", "970-pro", "sata-tlc"] {
+        let [(one, pages), (many, _)] = [1, 32].map(|depth| durable(name, depth));
+        assert!(many > 4.0 * one, "{name}: {many:.0} a second with 32 in flight, {one:.0} with one");
+        let flash_page = drive(name).spec().geometry.program_pages;
+        assert_eq!(pages, f64::from(2 * flash_page), "{name}: data and journal");
+    }
 }
 
 /// Writes in order of a family: as many dies, as much flash can do, until the controller's own rate is reached. A lone write does

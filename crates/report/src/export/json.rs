@@ -338,12 +338,13 @@ const APART: [&str; 10] = [
 ];
 
 /// Counters that are called otherwise in a document, as their units want or for clearness.
-const RENAMED: [(&str, &str); 7] = [
+const RENAMED: [(&str, &str); 8] = [
     ("host_rejected", "host_rejected_bytes"),
     ("failed", "failed_commands"),
     ("repaired", "repaired_reads"),
     ("throttled", "throttled_ns"),
     ("host_busy", "host_busy_ns"),
+    ("host_busiest", "host_busiest_ns"),
     ("controller_commands_busy", "controller_commands_busy_ns"),
     ("controller_data_busy", "controller_data_busy_ns"),
 ];
