@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod controller;
+mod slc;
 mod zones;
 
 use behaviour::{ErrorsTable, PatrolTable, SuspendTable, VariationTable};
@@ -9,14 +10,14 @@ pub(crate) use behaviour::{TaskTable, deviation};
 use block::{Bytes, Nanos, Rate};
 use controller::ArbitrationTable;
 use serde::Deserialize;
+use slc::SlcTable;
 
 use super::collection::START_MIN;
-use super::folding::FOLD_MIN;
 use super::packing::Packing;
 use super::retirement::WORN_START_MIN;
 use super::{
     CellTimes, CollectionPolicy, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandBehaviour, NandTimes,
-    PAGE_TYPES_MAX, PacingSpec, PageTypes, SlcSpec, TablesSpec,
+    PAGE_TYPES_MAX, PacingSpec, PageTypes, TablesSpec,
 };
 use crate::draw::{Factor, Spread};
 use crate::preset::fields::Table;
@@ -134,20 +135,6 @@ enum PolicyName {
     Choices,
     Random,
 }
-
-table!(SlcTable {
-    bits: u32,
-    #[serde(deserialize_with = "bytes")]
-    fixed: Bytes,
-    #[serde(deserialize_with = "bytes")]
-    dynamic: Bytes,
-    #[serde(default, deserialize_with = "some_share")]
-    fold_at: Option<u64>,
-    #[serde(deserialize_with = "duration")]
-    read: Nanos,
-    #[serde(deserialize_with = "duration")]
-    program: Nanos,
-});
 
 table!(Controller {
     queue_depth: u32,
@@ -321,27 +308,6 @@ impl CollectionTable {
     }
 }
 
-impl SlcTable {
-    fn spec(&self, geometry: &Geometry, is_greedy: bool) -> Result<SlcSpec, PresetError> {
-        require(
-            (2..=8).contains(&self.bits),
-            || format!("slc.bits is {}", self.bits),
-            "cells hold 2 to 8 bits where they do not hold one",
-        )?;
-        require(
-            self.fold_at.is_none_or(|share| share <= 1_000_000 && is_greedy),
-            || format!("slc.fold_at is {} millionths", self.fold_at.unwrap_or_default()),
-            "blocks are folded from at most 100% of the one-bit blocks on, by gc.policy = \"greedy\", which takes those first",
-        )?;
-        // What one block of each unit holds with one bit a cell.
-        let row = geometry.block().get() / u64::from(self.bits) * u64::from(geometry.units());
-        let blocks = |bytes: Bytes| (bytes.get() / row) as u32;
-        let (fixed, dynamic) = (blocks(self.fixed), blocks(self.dynamic));
-        let fold_from = |share: u64| (u64::from(fixed + dynamic) * share).div_ceil(1_000_000).max(FOLD_MIN) as u32;
-        Ok(SlcSpec { bits: self.bits, fixed, dynamic, fold_from: self.fold_at.map(fold_from) })
-    }
-}
-
 impl GeometryTable {
     /// The flash that holds this capacity.
     fn geometry(&self, capacity: &Capacity) -> Result<Geometry, PresetError> {
@@ -395,7 +361,7 @@ impl NandTable {
     /// The times of the flash; cells of one bit have those of `slc`, where there are such.
     fn times(&self, slc: Option<&SlcTable>) -> Result<NandTimes, PresetError> {
         let Self { read, program, erase, channel, copy_back, cache_program, keeps_page, .. } = *self;
-        let single = slc.map_or(CellTimes { read, program }, |slc| CellTimes { read: slc.read, program: slc.program });
+        let single = slc.map_or(CellTimes { read, program }, SlcTable::cells);
         let pages = self.pages()?;
         Ok(NandTimes { read, program, pages, single, erase, channel, copy_back, cache_program, keeps_page })
     }

@@ -64,7 +64,7 @@ const ALL: &[Bound] = &[
         words: "a seek takes at most 1 s; check its unit",
     },
     Bound {
-        tables: &["link", "host", "controller", "suspend"],
+        tables: &["link", "host", "controller", "suspend", "map"],
         fields: &[
             "command",
             "command_write",
@@ -78,6 +78,9 @@ const ALL: &[Bound] = &[
             "retire_write",
             "write",
             "page_write",
+            "page_read",
+            "read_ahead_page",
+            "hmb_access",
             "journal",
             "erase_step",
             "program_step",
@@ -86,6 +89,12 @@ const ALL: &[Bound] = &[
         ],
         range: time(0, Nanos::from_millis(100)),
         words: "it takes at most 100 ms for each request; check its unit",
+    },
+    Bound {
+        tables: &["errors"],
+        fields: &["decode", "step", "soft"],
+        range: time(0, Nanos::from_millis(100)),
+        words: "a page is decoded and read again in at most 100 ms each; check its unit",
     },
     Bound {
         tables: &["power"],
@@ -111,7 +120,7 @@ const ALL: &[Bound] = &[
 ///
 /// # Errors
 /// With the first that cannot, and what can.
-pub(super) fn check(text: &str) -> Result<(), PresetError> {
+pub fn check(text: &str) -> Result<(), PresetError> {
     let file: Toml = toml::from_str(text)?;
     for Bound { tables, fields, range, words } in ALL {
         for (table, field) in tables.iter().flat_map(|table| fields.iter().map(move |field| (*table, *field))) {
@@ -145,6 +154,12 @@ mod tests {
             ("nearline-7200?seek.read_average=8s", "a seek takes at most 1 s"),
             ("optane-p4800x?media.read=1s", "at most 100 ms"),
             ("sata-host?drive.nand.read=50s", "flash is read in"),
+            ("990-pro?rig.host.submit=2s", "at most 100 ms for each request"),
+            ("990-pro?errors.decode=1h", "errors.decode is 1h; a page is decoded and read again in at most 100 ms"),
+            ("980-1tb?map.hmb_access=1h", "at most 100 ms"),
+            ("990-pro?controller.page_read=1h", "at most 100 ms"),
+            ("990-pro?controller.read_ahead=1TiB", "a drive reads at most 64 MiB ahead; check its unit"),
+            ("990-pro?slc.fixed=2TB", "the fixed cache is a part of the flash: lower slc.fixed"),
         ] {
             let said = Preset::find(drive).expect_err(drive).to_string();
             assert!(said.contains(words), "{drive}: {said}");

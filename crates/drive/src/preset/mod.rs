@@ -1,7 +1,7 @@
 //! Simulated drives as files: a drive is a TOML table whose every part names its source.
 
 mod base;
-mod bounds;
+pub(crate) mod bounds;
 pub(crate) mod change;
 mod embedded;
 mod error;
@@ -210,7 +210,8 @@ impl Preset {
 
     /// This drive with `changes` made to its file: `capacity.spare=12%&nand.read=25us`. The table's name may
     /// be left out where only one table has such a field. `drive.nand.read=25us` changes the drives of a rig, and
-    /// a single drive all the same; `rig.host.cpus=8` is the long form of `host.cpus=8` in a rig.
+    /// a single drive all the same; `rig.host.cpus=8` is the long form of `host.cpus=8` in a rig, and of a single drive
+    /// changes the host in which it is measured.
     ///
     /// # Errors
     /// If one names nothing in the drive or makes no drive.
@@ -227,7 +228,14 @@ impl Preset {
         }
         let text = match self.spec {
             Spec::Rig(_) => rig::change(&self.text, changes)?,
-            _ => change::apply(&self.text, &change::of_single(changes)?, self.spec.tables())?,
+            _ => {
+                let (own, of_host) = change::of_single(changes);
+                let changed = match own.is_empty() {
+                    true => self.text.clone(),
+                    false => change::apply(&self.text, &own, self.spec.tables())?,
+                };
+                host::apply(&changed, &of_host)?
+            }
         };
         let capacity = self.capacity();
         let changed = Self::parse_whole(&text).and_then(|changed| match changed.capacity() == capacity {
@@ -334,7 +342,8 @@ impl Preset {
     /// # Errors
     /// If there is no such rig, or it has several drives.
     pub fn host(&self) -> Result<Option<RigSpec>, PresetError> {
-        self.host_name()?.map(|host| rig::host_of(&host, self.clone())).transpose()
+        let Some(table) = self.host_table()? else { return Ok(None) };
+        table.rig().map(|host| rig::host_of(host, table.changes(), self.clone())).transpose()
     }
 
     /// The name of that rig: what the file's `[rig]` table says.
@@ -342,15 +351,18 @@ impl Preset {
     /// # Errors
     /// If the table is no such.
     pub fn host_name(&self) -> Result<Option<String>, PresetError> {
+        Ok(self.host_table()?.as_ref().and_then(HostTable::rig).map(str::to_owned))
+    }
+
+    fn host_table(&self) -> Result<Option<HostTable>, PresetError> {
         #[derive(Deserialize)]
         struct PresetPart {
             rig: Option<HostTable>,
         }
-        let part: PresetPart = match self.spec {
-            Spec::Rig(_) => return Ok(None),
-            _ => toml::from_str(&self.text)?,
-        };
-        Ok(part.rig.as_ref().and_then(HostTable::rig).map(str::to_owned))
+        match self.spec {
+            Spec::Rig(_) => Ok(None),
+            _ => Ok(toml::from_str::<PresetPart>(&self.text)?.rig),
+        }
     }
 
     /// The host in words, if the drive has one.

@@ -11,7 +11,7 @@ use crate::DelaySpec;
 use crate::array::{ControllerSpec, Level};
 use crate::preset::fields::Table;
 use crate::preset::units::{duration, power, share, some_bytes, some_duration, some_power, some_rate};
-use crate::preset::{ListPrice, Preset, PresetError, RIGS, Spec, change, require, table, unknown};
+use crate::preset::{ListPrice, Preset, PresetError, RIGS, Spec, bounds, change, require, table, unknown};
 
 /// The largest standard deviation of wake-ups from one second to the next, in millionths.
 const DRIFT_MAX: u64 = 500_000;
@@ -285,14 +285,19 @@ fn drive(name: &str) -> Result<Preset, PresetError> {
     Ok(member)
 }
 
-/// The rig of this name with `member` in it, as the host of one drive.
+/// The rig of this name with `changes` to itself and `member` in it, as the host of one drive.
 ///
 /// # Errors
-/// If there is no such rig, or it has several drives.
-pub fn host_of(name: &str, member: Preset) -> Result<RigSpec, PresetError> {
+/// If there is no such rig, it has several drives, or a change makes no rig.
+pub fn host_of(name: &str, changes: &str, member: Preset) -> Result<RigSpec, PresetError> {
     let known = RIGS.iter().map(|(known, _)| *known).chain(["none"]);
     let (_, text) = RIGS.iter().find(|(known, _)| *known == name).ok_or_else(|| unknown(name, known))?;
-    let rig = toml::from_str::<RigFile>(text)?.around(member)?;
+    let changed = match changes.is_empty() {
+        true => (*text).to_owned(),
+        false => change::apply(text, changes, RigFile::TABLES)?,
+    };
+    bounds::check(&changed)?;
+    let rig = toml::from_str::<RigFile>(&changed)?.around(member)?;
     require(
         rig.drives == 1,
         || format!("rig.host is `{name}`, a rig of {} drives", rig.drives),

@@ -432,7 +432,13 @@ fn a_drive_is_measured_in_the_host_that_its_file_names() {
     for (name, words) in [
         ("x25-m?host=nvme-hots", "did you mean `nvme-host`?"),
         ("x25-m?host=toms-x25e-16", "a rig of 16 drives"),
-        ("x25-m?rig.cpus=4", "not in a rig"),
+        ("x25-m?rig.cpus=4", "name one beside it, as `host=nvme-host&rig.cpus=4`"),
+        ("x25-m?host=none&rig.cpus=4", "measured without a host"),
+        ("970-pro?rig.host.sumbit=1us", "did you mean `host.submit`?"),
+        ("970-pro?rig.submit=1us&rig.host.submit=2us", "`host.submit` is given twice"),
+        ("970-pro?rig.array.drive=x25-m", "the drive in its host is this one"),
+        ("970-pro?rig.drives=2&rig.level=raid0&rig.stripe=64KiB", "a host has one drive"),
+        ("970-pro?rig.pairs=9", "no more than processors"),
         ("nvme-host?pairs=9", "no more than processors"),
         ("nvme-host?queues.depth=0", "1 to 65,535"),
         ("nvme-host?spread=301%", "at most 300%"),
@@ -441,6 +447,35 @@ fn a_drive_is_measured_in_the_host_that_its_file_names() {
         let said = Preset::find(name).unwrap_err().to_string();
         assert!(said.contains(words), "{name}: {said}");
     }
+}
+
+#[test]
+fn the_host_of_a_drive_is_changed_by_name() {
+    let host =
+        |name: &str| Preset::find(name).unwrap_or_else(|error| panic!("{name}: {error}")).host().unwrap().unwrap();
+    let expected = host("970-pro").host;
+    let long = host("970-pro?rig.host.submit=5us").host;
+    assert_ne!(long, expected);
+    assert_eq!(long.submit, Nanos::from_micros(5));
+    for same in [
+        "970-pro?rig.submit=5us",
+        "970-pro?host=nvme-host&rig.host.submit=5us",
+        "970-pro?rig.host.submit=5us&host=nvme-host",
+        "970-pro?rig.host.submit=5us&drive.capacity.spare=9%",
+        "970-pro?rig.changes=host.submit=5us",
+        "970-pro?rig.changes=host.submit=9us&rig.submit=5us",
+    ] {
+        assert_eq!(host(same).host, long, "{same}");
+    }
+    let Spec::Rig(rig) = Preset::find("nvme-host?array.drive=970-pro&host.submit=5us").unwrap().spec else {
+        panic!("it is a rig")
+    };
+    assert_eq!(rig.host, long);
+    let again = Preset::find("970-pro?rig.host.submit=9us&rig.pairs=4").unwrap().changed("rig.submit=5us").unwrap();
+    let spec = again.host().unwrap().unwrap();
+    assert_eq!((spec.host.submit, spec.host.queues.unwrap().pairs), (long.submit, 4));
+    assert_eq!(again.spec, Preset::find("970-pro").unwrap().spec, "the drive itself stays as it was");
+    assert_eq!(Preset::named(&again.name, &again.text).unwrap(), again, "as it is kept with a run");
 }
 
 #[test]

@@ -66,6 +66,11 @@ impl Controller {
         let Self { read_ahead, read_streams, read_ahead_page: page, .. } = *self;
         let pages = read_ahead.map_or(0, |ahead| ahead.div(geometry.page) as u32);
         let streams = read_streams.unwrap_or(1);
+        require(
+            read_ahead.is_none_or(|ahead| ahead <= Bytes::from_mib(64)),
+            || format!("controller.read_ahead is {}", read_ahead.unwrap_or(Bytes::ZERO)),
+            "a drive reads at most 64 MiB ahead; check its unit",
+        )?;
         // Where a drive's file turns it off, what its class says of it is without effect.
         let is_off = read_ahead == Some(Bytes::ZERO);
         let says_nothing = read_ahead.is_none() && read_streams.is_none() && page == Nanos::ZERO;

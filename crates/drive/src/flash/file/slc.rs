@@ -1,0 +1,56 @@
+//! What a flash drive's file says of its cache of one-bit cells.
+
+use block::{Bytes, Nanos};
+
+use crate::flash::folding::FOLD_MIN;
+use crate::flash::{CellTimes, Geometry, SlcSpec};
+use crate::preset::units::{bytes, duration, some_share};
+use crate::preset::{PresetError, require, table};
+
+table!(pub(super) SlcTable {
+    bits: u32,
+    #[serde(deserialize_with = "bytes")]
+    fixed: Bytes,
+    #[serde(deserialize_with = "bytes")]
+    dynamic: Bytes,
+    #[serde(default, deserialize_with = "some_share")]
+    fold_at: Option<u64>,
+    #[serde(deserialize_with = "duration")]
+    read: Nanos,
+    #[serde(deserialize_with = "duration")]
+    program: Nanos,
+});
+
+impl SlcTable {
+    /// The times of cells of one bit.
+    pub(super) const fn cells(&self) -> CellTimes {
+        CellTimes { read: self.read, program: self.program }
+    }
+
+    /// The cache in blocks of each unit.
+    pub(super) fn spec(&self, geometry: &Geometry, is_greedy: bool) -> Result<SlcSpec, PresetError> {
+        require(
+            (2..=8).contains(&self.bits),
+            || format!("slc.bits is {}", self.bits),
+            "cells hold 2 to 8 bits where they do not hold one",
+        )?;
+        require(
+            self.fold_at.is_none_or(|share| share <= 1_000_000 && is_greedy),
+            || format!("slc.fold_at is {} millionths", self.fold_at.unwrap_or_default()),
+            "blocks are folded from at most 100% of the one-bit blocks on, by gc.policy = \"greedy\", which takes those first",
+        )?;
+        // What one block of each unit holds with one bit a cell.
+        let row = geometry.block().get() / u64::from(self.bits) * u64::from(geometry.units());
+        let all = Bytes::new(row.saturating_mul(u64::from(geometry.blocks_per_plane)));
+        require(
+            self.fixed <= all,
+            || format!("slc.fixed is {}, and all of the flash holds {all} with one bit a cell", self.fixed),
+            "the fixed cache is a part of the flash: lower slc.fixed, or raise capacity.user",
+        )?;
+        // The dynamic cache ends where free blocks do.
+        let blocks = |bytes: Bytes| (bytes.get() / row).min(u64::from(u32::MAX >> 2)) as u32;
+        let (fixed, dynamic) = (blocks(self.fixed), blocks(self.dynamic));
+        let fold_from = |share: u64| (u64::from(fixed + dynamic) * share).div_ceil(1_000_000).max(FOLD_MIN) as u32;
+        Ok(SlcSpec { bits: self.bits, fixed, dynamic, fold_from: self.fold_at.map(fold_from) })
+    }
+}
