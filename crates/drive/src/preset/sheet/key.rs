@@ -1,5 +1,7 @@
 //! What the rows of data sheets are called.
 
+use super::value::{self, Quantity};
+
 /// What a row says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
@@ -16,6 +18,8 @@ pub enum Field {
     Random,
     RandomRead,
     RandomWrite,
+    /// Reads and writes in one row whose name does not say of what kind.
+    Rates,
     Depth,
     ReadLatency,
     Years,
@@ -88,6 +92,31 @@ pub fn is_of_one_request(key: &str) -> bool {
     lower.split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "qd1" | "q1" | "q1t1"))
 }
 
+/// Whether the row is of reads and writes together: `Random 70/30 R/W`.
+fn is_mixed(lower: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| matches!(*word, "mix" | "mixed"))
+        || ["70/30", "70:30", "30/70"].iter().any(|share| lower.contains(share))
+}
+
+/// Whether a row of random requests, or the brackets of its value, say that they are of another size than 4 KiB: `16K Rand Write`,
+/// `43,800 IOPS (16 KB)`. An amount of requests has a K too, so that of the value only a size in bytes counts.
+pub fn is_of_another_size(key: &str, value: &str) -> bool {
+    let size = |Quantity { number, unit, .. }: &Quantity, is_key: bool| {
+        let unit = unit.to_lowercase();
+        let word = unit.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+        match word {
+            "k" if is_key => Some(*number),
+            "kb" | "kib" | "kbyte" => Some(*number),
+            "b" | "byte" | "bytes" => Some(*number / 1024.0),
+            _ => None,
+        }
+    };
+    let of =
+        |text: &str, is_key| value::quantities(text).iter().filter_map(|found| size(found, is_key)).collect::<Vec<_>>();
+    let sizes = [of(key, true), of(value, false)].concat();
+    !sizes.is_empty() && !sizes.contains(&4.0)
+}
+
 /// What the row of this name says; none if nobody knows.
 pub fn of(key: &str) -> Option<Field> {
     let lower = key.to_lowercase();
@@ -122,7 +151,9 @@ pub fn of(key: &str) -> Option<Field> {
         Some(Field::Unused)
     } else if has(&["depth", "qd"]) && !read && !write {
         Some(Field::Depth)
-    } else if has(&["random", "iops", "4k", "4kb", "4kib", "kiops"]) {
+    } else if is_mixed(&lower, &words) {
+        Some(Field::Unused)
+    } else if has(&["random", "rand", "rnd", "iops", "4k", "4kb", "4kib", "kiops"]) {
         of(Field::Random, Field::RandomRead, Field::RandomWrite).or(Some(Field::Random))
     } else if let Some(field) = of(Field::Sequential, Field::SequentialRead, Field::SequentialWrite) {
         Some(field)
@@ -132,6 +163,8 @@ pub fn of(key: &str) -> Option<Field> {
         Some(Field::Nand)
     } else if has(&["class", "market", "segment", "usage", "application"]) {
         Some(Field::Market)
+    } else if has(&["performance", "transfer", "speed", "speeds", "throughput", "bandwidth"]) {
+        Some(Field::Rates)
     } else {
         None
     }

@@ -9,6 +9,8 @@ pub const PAGE: f64 = 4096.0;
 const STREAM: f64 = 131_072.0;
 /// What requests spend outside the dies, in microseconds: firmware, link, decoding.
 const OUTSIDE: f64 = 22.0;
+/// Which share of what it has on the wire a link carries at most, beside packets' headers.
+const LINK_SHARE: f64 = 0.97;
 /// What a command takes of PCIe beside its data, in microseconds, unless the ratings leave less.
 const LINK_COMMAND: f64 = 0.1;
 
@@ -467,13 +469,15 @@ fn market_by(ratings: &Ratings, capacity: f64) -> Market {
 fn rates(ratings: &Ratings, interface: Interface, market: Market) -> Rates {
     let is_nvme = matches!(interface, Interface::Pcie { .. });
     let read = ratings.sequential_read.unwrap_or(interface.most() * if is_nvme { 0.86 } else { 0.93 });
-    let write = ratings.sequential_write.unwrap_or(
+    // Nothing is written faster at random than in order.
+    let least_write = ratings.random_write.unwrap_or_default() * PAGE;
+    let write = ratings.sequential_write.unwrap_or(least_write.max(
         read * match (is_nvme, market) {
             (true, Market::Server) => 0.4,
             (true, Market::Client) => 0.8,
             _ => 0.94,
         },
-    );
+    ));
     let usual = if is_nvme { read / 4096.0 * 0.55 } else { (read / 4096.0 * 0.7).min(95_000.0) };
     let usual_write = match market {
         Market::Server => write / 4096.0 / 5.0,
@@ -489,16 +493,23 @@ fn rates(ratings: &Ratings, interface: Interface, market: Market) -> Rates {
 
 /// What in the ratings cannot be, or cannot be together.
 fn contradictions(ratings: &Ratings, interface: Interface, bits: u32, capacity: f64, rates: Rates) -> Vec<String> {
-    let most = interface.most();
+    let most = interface.most() * LINK_SHARE;
     let mut found = Vec::new();
-    let carried = format!("{} carries, {:.0} MB/s", interface.words(), most / 1e6);
+    let carried = format!(
+        "{} carries, {:.0} MB/s ({:.0} % of {:.0} MB/s, the rest is packets' headers)",
+        interface.words(),
+        most / 1e6,
+        LINK_SHARE * 100.0,
+        interface.most() / 1e6
+    );
+    // What is guessed follows from these: it is mistaken only where they are.
     for (name, rate) in [
-        ("sequential-read", rates.read),
-        ("sequential-write", rates.write),
-        ("random-read", rates.random_read * 4096.0),
-        ("random-write", rates.random_write * 4096.0),
+        ("sequential-read", ratings.sequential_read),
+        ("sequential-write", ratings.sequential_write),
+        ("random-read", ratings.random_read.map(|rate| rate * PAGE)),
+        ("random-write", ratings.random_write.map(|rate| rate * PAGE)),
     ] {
-        if rate > most * 0.97 {
+        if let Some(rate) = rate.filter(|rate| *rate > most) {
             let of = if name.starts_with('r') { " in requests of 4 KiB" } else { "" };
             found.push(format!(
                 "{name}: {:.0} MB/s{of} are more than {carried}; check it and the interface",

@@ -68,7 +68,7 @@ impl Ratings {
     pub fn read<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Self, RatingsError> {
         let mut ratings = Self::default();
         let mut mistakes = Vec::new();
-        let mut before: Vec<Field> = Vec::new();
+        let mut before = Vec::new();
         for text in texts {
             if text.len() > TEXT_MAX {
                 return Err(RatingsError(vec![format!(
@@ -94,11 +94,12 @@ impl Ratings {
     }
 
     /// Takes note of a line without a separator: a heading, or one that says by itself what the interface or the flash is.
-    fn take_line(&mut self, line: &str, before: &mut Vec<Field>) -> Result<(), String> {
+    fn take_line(&mut self, line: &str, before: &mut Vec<(Field, String)>) -> Result<(), String> {
         let lower = line.to_lowercase();
         let has_amount = line.contains(|c: char| c.is_ascii_digit()) && UNITS.iter().any(|unit| lower.contains(unit));
         match key::of(&without_brackets(line)) {
             None => Ok(()),
+            Some(Field::Rates) if !has_amount => Ok(()),
             Some(Field::Interface) if value::interface(line).is_ok_and(|found| found.is_some()) => {
                 self.take("interface", line, before)
             }
@@ -117,12 +118,17 @@ impl Ratings {
     }
 
     /// Takes note of one value.
-    fn take(&mut self, key: &str, text: &str, before: &mut Vec<Field>) -> Result<(), String> {
+    fn take(&mut self, key: &str, text: &str, before: &mut Vec<(Field, String)>) -> Result<(), String> {
         let field = match key::of(&without_brackets(key)).or_else(|| key::of(key)) {
-            Some(_) if key::is_of_one_request(key) => Field::Unused,
-            Some(field) => field,
             // A heading between the rows of a table.
-            None if text.is_empty() => return Ok(()),
+            None | Some(Field::Rates) if text.is_empty() => return Ok(()),
+            Some(_) if key::is_of_one_request(key) => Field::Unused,
+            Some(Field::Random | Field::RandomRead | Field::RandomWrite) if key::is_of_another_size(key, text) => {
+                self.unused.push(format!("{} (not of 4 KiB)", clean(key, 40)));
+                return Ok(());
+            }
+            Some(Field::Rates) => kind_of_rates(text),
+            Some(field) => field,
             None => return Err(format!("no rating is called so; known: {}", key::KNOWN)),
         };
         if text.is_empty() || text.chars().count() > VALUE_MAX {
@@ -133,10 +139,10 @@ impl Ratings {
             return Ok(());
         }
         if !matches!(field, Field::Endurance | Field::Dram) {
-            if before.contains(&field) {
-                return Err("it is given twice; give it once".to_owned());
+            if let Some((_, first)) = before.iter().find(|(known, _)| *known == field) {
+                return Err(format!("it is given twice, before as `{first}`; give it once"));
             }
-            before.push(field);
+            before.push((field, clean(key, 40)));
         }
         match field {
             Field::Title => self.title = Some(clean(text, 100)),
@@ -164,7 +170,7 @@ impl Ratings {
             Field::Price => self.price = Some(price(text)?),
             Field::Dram if value::has_no_dram(key, text) => self.has_no_dram = true,
             Field::Dram => self.unused.push(clean(key, 40)),
-            Field::Unused => {}
+            Field::Rates | Field::Unused => {}
         }
         Ok(())
     }
@@ -179,15 +185,19 @@ impl Ratings {
         };
         let key_says = key.to_lowercase().replace(['-', '_'], " ");
         for (index, Quantity { number, unit, .. }) in value::quantities(text).into_iter().enumerate() {
+            // `1 (5 years)`, `1 for 5 years`: what follows is of the next number.
+            let is_plain = unit.chars().all(|c| !c.is_alphabetic()) || unit == "for";
+            let key_has = |words: [&str; 2]| words.iter().any(|word| key_says.contains(word));
+            // Of a row of both, such as `TBW (DWPD): 876 (1.3)`, the first is the amount.
             let is_days =
-                names_days(&unit) || unit.is_empty() && (key_says.contains("dwpd") || key_says.contains("dw/d"));
+                names_days(&unit) || is_plain && key_has(["dwpd", "dw/d"]) && (index > 0 || !key_has(["tb", "pb"]));
             let is_years = unit.to_lowercase().trim_start_matches('-').starts_with('y');
             if is_days && self.daily.replace(number).is_some() {
                 return Err("it is given twice; give it once".to_owned());
             } else if is_years {
                 self.years = Some(number);
             } else if !is_days && index == 0 {
-                let unit = if unit.is_empty() || unit.starts_with('(') { &*hint(key, &["pb", "tb"]) } else { &*unit };
+                let unit = if is_plain || unit.starts_with('(') { &*hint(key, &["pb", "tb"]) } else { &*unit };
                 let bytes = number * value::size_factor(unit).map_err(|_| wrong())?;
                 if self.endurance.replace(bytes).is_some() {
                     return Err("it is given twice; give it once".to_owned());
@@ -283,6 +293,7 @@ fn amounts(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Re
             Ok(factor) => amounts.push(number * factor),
             // A depth or a size of requests behind what was asked for: `98,000 IOPS @ QD32`.
             Err(_) if !amounts.is_empty() => {}
+            Err(why) if unit.is_empty() => return Err(format!("{number} has no unit; {why}")),
             Err(why) => return Err(why),
         }
     }
@@ -323,8 +334,26 @@ fn the_one(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Re
 /// The amounts of reads and writes: `560/530 MB/s`.
 fn two(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Result<Vec<f64>, String> {
     match amounts(text, key, factor)? {
+        both if both.len() == 2 && is_write_first(&format!("{key} {text}")) => Ok(vec![both[1], both[0]]),
         both if both.len() == 2 => Ok(both),
         _ => Err("give reads and writes, such as `560/530 MB/s`, or a key for each".to_owned()),
+    }
+}
+
+/// Whether a text names writes before reads.
+fn is_write_first(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    matches!((lower.find("write"), lower.find("read")), (Some(write), Some(read)) if write < read)
+}
+
+/// What a row is of whose name says only that it is of rates: `Performance: up to 500MB/s Read and 450MB/s Write`.
+fn kind_of_rates(text: &str) -> Field {
+    let lower = text.to_lowercase();
+    let has_both = lower.contains("read") && lower.contains("write");
+    match (has_both, two(text, "", value::rate_factor), two(text, "", value::iops_factor)) {
+        (true, Ok(_), _) => Field::Sequential,
+        (true, _, Ok(_)) if lower.contains("iops") => Field::Random,
+        _ => Field::Unused,
     }
 }
 

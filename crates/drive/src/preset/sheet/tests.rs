@@ -53,7 +53,10 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         ("interface=sata", "the capacity is missing"),
         ("capacity=10GB", "30 GB to 128 TB"),
         ("capacity=480GB; 960GB", "several values"),
-        ("capacity=1TB, interface=PCIe 3.0 x4, sequential-read=7000MB/s", "PCIe 3.0 x4 carries, 3938 MB/s"),
+        (
+            "capacity=1TB, interface=PCIe 3.0 x4, sequential-read=7000MB/s",
+            "PCIe 3.0 x4 carries, 3820 MB/s (97 % of 3938 MB/s",
+        ),
         ("capacity=1TB, interface=sata, random-read=200K", "SATA 6 Gb/s carries"),
         ("capacity=1TB, sequential-write=2000MB/s, random-write=900K", "sequential-write of 2000 MB/s"),
         ("capacity=1TB, interface=pcie4x4, random-read=1M, random-depth=32", "QD32 with 16 threads is 512"),
@@ -62,9 +65,9 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         ("capacity=-1TB", "below zero"),
         ("capacity=1TB, interface=sata, sequential-read=-560 MB/s", "below zero"),
         ("capacity=1TB, read-latency=3us", "25 to 1,000 us"),
-        ("capacity=1TB, sequential-read=7000", "7,000 MB/s"),
+        ("capacity=1TB, sequential-read=7000", "7000 has no unit; a rate looks like `7,000 MB/s` or `7 GB/s`"),
         ("capacity=1TB, sequential-read=6Gb/s", "in bits"),
-        ("capacity=1TB, capacity=2TB", "given twice"),
+        ("capacity=1TB, capacity=2TB", "given twice, before as `capacity`; give it once"),
         ("capacity=1TB, colour=red", "no rating is called so; known: capacity"),
         ("capacity=1TB, price=90EUR", "89.90EUR@2026-11"),
         ("capacity=1TB, interface=usb", "SATA 6 Gb/s"),
@@ -74,12 +77,61 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         let said = file(ratings).expect_err(ratings);
         assert!(said.contains(words), "{ratings}: {said}");
     }
+    // What is guessed is no mistake, and the limit is the one that is exceeded.
+    let over = file("capacity=1TB, interface=PCIe 3.0 x2, sequential-read=3500 MB/s").unwrap_err();
+    let limit =
+        "PCIe 3.0 x2 carries, 1910 MB/s (97 % of 1969 MB/s, the rest is packets' headers); check it and the interface";
+    assert_eq!(over, format!("sequential-read: 3500 MB/s are more than {limit}"));
     let said = file("capacity=x, interface=y, nand=optane").unwrap_err();
     assert!(said.starts_with("3 mistakes"), "{said}");
     for wrong in ["", "Two", "a b", "x\"\nbase = \"y", &"x".repeat(65)] {
         let said = Ratings::read(["capacity=1TB"]).unwrap().file(wrong).unwrap_err().to_string();
         assert!(said.contains("such as my-drive"), "{wrong}");
     }
+}
+
+#[test]
+fn random_requests_of_another_size_and_mixed_ones_are_left_out() {
+    let sheet = "Capacity: 1TB\nInterface: PCIe 4.0 x4\n4K Rand Read: 1.005M IOPS\n4K Rand Write: 170K IOPS\n";
+    let plain = file(sheet).unwrap();
+    assert!(plain.contains("random_read_iops = 1005000") && plain.contains("random_write_iops = 170000"), "{plain}");
+    for row in ["16K Rand Write: 43.8K IOPS", "Random Write: 43.8K IOPS (16 KB)", "Random Read (8KiB, QD256): 500K"] {
+        let more = file(&format!("{sheet}{row}\n")).unwrap_or_else(|error| panic!("{row}: {error}"));
+        let key = row.split(':').next().unwrap();
+        assert!(more.contains(&format!("of no use to the model: {key} (not of 4 KiB).")), "{row}: {more}");
+        assert!(more.contains("random_read_iops = 1005000") && more.contains("random_write_iops = 170000"), "{more}");
+    }
+    let mixed = file(&format!("{sheet}4K Random 70/30 Read/Write: 400K IOPS")).unwrap();
+    assert!(mixed.contains("of no use to the model: 4K Random 70/30 Read/Write."), "{mixed}");
+    let written = file("capacity=1TB, interface=PCIe 4.0 x4, class=server, random-write=900K").unwrap();
+    assert!(written.contains("random_write_iops = 900000"), "no guess of sequential writes is in its way: {written}");
+}
+
+#[test]
+fn drive_writes_a_day_and_rates_are_read_as_shops_word_them() {
+    for endurance in ["DWPD: 1 (5 years)", "DWPD: 1 for 5 years", "Endurance: 1 DWPD (5 years)", "DWPD (5 years): 1"] {
+        let made = file(&format!("Capacity: 1TB\n{endurance}")).unwrap_or_else(|error| panic!("{endurance}: {error}"));
+        assert!(made.contains("endurance = \"1825000 GB\""), "{endurance}: {made}");
+    }
+    let both = file("Capacity: 960GB\nTBW (DWPD): 876 (0.5)").unwrap();
+    assert!(both.contains("endurance = \"876000 GB\""), "{both}");
+    for rates in [
+        "Performance - Data Transfer: up to 500MB/s Read and 450MB/s Write",
+        "Speed: write 450 MB/s, read 500 MB/s",
+        "Sequential Write/Read: 450/500 MB/s",
+    ] {
+        let made = file(&format!("Capacity: 1TB\nInterface: SATA\n{rates}"))
+            .unwrap_or_else(|error| panic!("{rates}: {error}"));
+        assert!(
+            made.contains("sequential_read = \"500 MB/s\"") && made.contains("sequential_write = \"450 MB/s\""),
+            "{rates}: {made}"
+        );
+    }
+    let random =
+        file("Capacity: 1TB\nInterface: SATA\nPerformance: 90K IOPS read, 80K IOPS write\nTransfer rate: 6 Gb/s")
+            .unwrap();
+    assert!(random.contains("random_write_iops = 80000"), "{random}");
+    assert!(random.contains("of no use to the model: Transfer rate."), "{random}");
 }
 
 #[test]
