@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Subcommand;
 use drive::Drive;
 use drive::preset::Preset;
-use drive::preset::sheet::{self, Ratings};
+use drive::preset::sheet::{self, Ratings, RatingsError};
 use drive::smart::Smart;
 use lab::plan::{self, Plan, PlanLength, catalog, profile};
 use lab::replicate::{Use, qos};
@@ -14,7 +14,7 @@ use report::wrapped;
 use trial::EXPERIMENTS;
 
 use crate::failure::Failure;
-use crate::terminal::{line, say, width};
+use crate::terminal::{line, notice, say, width};
 
 /// What was asked of `assay drives`.
 #[derive(Clone, Debug, clap::Args)]
@@ -104,8 +104,13 @@ fn new_drive(name: &str, from: &[String]) -> Result<(), Failure> {
             .map_err(|error| Failure::usage(format!("the ratings in {} cannot be read: {error}", line(path)))),
     });
     let texts = texts.collect::<Result<Vec<_>, _>>()?;
-    let made = Ratings::read(texts.iter().map(String::as_str)).and_then(|ratings| ratings.file(name));
-    say(&made.map_err(|error| Failure::usage(error.to_string()))?)
+    let refused = |error: RatingsError| Failure::usage(error.to_string());
+    let ratings = Ratings::read(texts.iter().map(String::as_str)).map_err(refused)?;
+    say(&ratings.file(name).map_err(refused)?)?;
+    if !ratings.unused().is_empty() {
+        notice(format_args!("Left out, of no use to the model: {}", line(&ratings.unused().join(", "))));
+    }
+    Ok(())
 }
 
 /// The drive of that name, as a target or by itself.

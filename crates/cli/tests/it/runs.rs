@@ -124,6 +124,8 @@ fn a_drive_made_of_its_ratings_can_be_reviewed() {
     let text = place.succeeds(&new);
     assert_eq!(text, place.succeeds(&new));
     assert!(text.contains("guess") && text.contains("of no use to the model: MTBF"), "{text}");
+    let told = place.assay(&[&new[..], &["--from", "write latency=15us"]].concat()).stderr;
+    assert_eq!(told, "Left out, of no use to the model: MTBF, write latency\n");
     std::fs::write(place.path("my-drive.toml"), text).unwrap();
     assert!(place.succeeds(&["drives", "show", "./my-drive.toml"]).contains("80000 IOPS, 4 KiB random reads"));
     place.succeeds(&["review", "sim:./my-drive.toml", "--quick"]);

@@ -84,6 +84,28 @@ const UNUSED: &[&str] = &[
     "part",
     "protection",
     "workload",
+    "compatibility",
+    "compatible",
+    "connectivity",
+    "contents",
+    "content",
+    "country",
+    "date",
+    "device",
+    "ean",
+    "features",
+    "feature",
+    "heatsink",
+    "installation",
+    "noise",
+    "package",
+    "provisioning",
+    "rohs",
+    "rotational",
+    "series",
+    "sku",
+    "upc",
+    "used",
 ];
 
 /// Whether the row is of one request at a time, which ratings are not: `Random read (4 KB, QD1)`.
@@ -134,7 +156,7 @@ pub fn of(key: &str) -> Option<Field> {
         Some(Field::Price)
     } else if has(&["source"]) {
         Some(Field::Source)
-    } else if has(&["title", "product", "model", "name"]) {
+    } else if has(&["title", "product", "model", "name"]) && !has(&["dimensions", "weight"]) {
         Some(Field::Title)
     } else if has(&["latency"]) {
         Some(if read && !write { Field::ReadLatency } else { Field::Unused })
@@ -157,14 +179,14 @@ pub fn of(key: &str) -> Option<Field> {
         of(Field::Random, Field::RandomRead, Field::RandomWrite).or(Some(Field::Random))
     } else if let Some(field) = of(Field::Sequential, Field::SequentialRead, Field::SequentialWrite) {
         Some(field)
+    } else if has(&["performance", "transfer", "speed", "speeds", "throughput", "bandwidth"]) {
+        Some(Field::Rates)
     } else if has(&["capacity", "density", "capacities"]) {
         Some(Field::Capacity)
     } else if has(&["nand", "flash", "media", "memory", "cell", "cells", "components"]) {
         Some(Field::Nand)
     } else if has(&["class", "market", "segment", "usage", "application"]) {
         Some(Field::Market)
-    } else if has(&["performance", "transfer", "speed", "speeds", "throughput", "bandwidth"]) {
-        Some(Field::Rates)
     } else {
         None
     }

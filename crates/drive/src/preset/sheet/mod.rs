@@ -11,6 +11,11 @@ use self::ratings::clean;
 pub use self::ratings::{Ratings, RatingsError, TEXT_MAX};
 
 impl Ratings {
+    /// The rows that were read and that the model has no use for.
+    pub fn unused(&self) -> &[String] {
+        &self.unused
+    }
+
     /// The file of a drive with these ratings, every guess marked as one.
     ///
     /// # Errors

@@ -59,6 +59,13 @@ pub struct Ratings {
     pub(super) unused: Vec<String>,
 }
 
+/// A row that was read.
+struct Given {
+    field: Field,
+    key: String,
+    text: String,
+}
+
 impl Ratings {
     /// Reads ratings, all texts together. Each is a list `capacity=1TB, interface=PCIe Gen4 x4, …`, lines `capacity: 1 TB`, or
     /// TOML with the same keys.
@@ -69,6 +76,7 @@ impl Ratings {
         let mut ratings = Self::default();
         let mut mistakes = Vec::new();
         let mut before = Vec::new();
+        let mut lines = Vec::new();
         for text in texts {
             if text.len() > TEXT_MAX {
                 return Err(RatingsError(vec![format!(
@@ -77,29 +85,36 @@ impl Ratings {
                 )]));
             }
             for (key, value) in pairs(text) {
-                let taken = match &value {
-                    Some(value) => ratings.take(&key, value.trim(), &mut before),
-                    None => ratings.take_line(&key, &mut before),
+                let Some(value) = value else {
+                    lines.push(key);
+                    continue;
                 };
-                if let Err(why) = taken {
-                    let said = value.map_or_else(|| key.clone(), |value| format!("{key}={value}"));
-                    mistakes.push(format!("{}: {why}", clean(&said, 80)));
-                }
-                if mistakes.len() >= MISTAKES_MAX {
-                    return Err(RatingsError(mistakes));
+                if let Err(why) = ratings.take(&key, value.trim(), &mut before) {
+                    mistakes.push(format!("{}: {why}", clean(&format!("{key}={value}"), 80)));
                 }
             }
         }
+        // What a heading says by the way is of interest only where no row says it.
+        for line in lines {
+            if let Err(why) = ratings.take_line(&line, &mut before) {
+                mistakes.push(format!("{}: {why}", clean(&line, 80)));
+            }
+        }
+        mistakes.truncate(MISTAKES_MAX);
         if mistakes.is_empty() { Ok(ratings) } else { Err(RatingsError(mistakes)) }
     }
 
     /// Takes note of a line without a separator: a heading, or one that says by itself what the interface or the flash is.
-    fn take_line(&mut self, line: &str, before: &mut Vec<(Field, String)>) -> Result<(), String> {
+    fn take_line(&mut self, line: &str, before: &mut Vec<Given>) -> Result<(), String> {
         let lower = line.to_lowercase();
         let has_amount = line.contains(|c: char| c.is_ascii_digit()) && UNITS.iter().any(|unit| lower.contains(unit));
         match key::of(&without_brackets(line)) {
             None => Ok(()),
             Some(Field::Rates) if !has_amount => Ok(()),
+            Some(field @ (Field::Interface | Field::Nand)) if before.iter().any(|given| given.field == field) => {
+                self.unused.push(clean(line, 40));
+                Ok(())
+            }
             Some(Field::Interface) if value::interface(line).is_ok_and(|found| found.is_some()) => {
                 self.take("interface", line, before)
             }
@@ -107,7 +122,8 @@ impl Ratings {
                 self.take("nand", line, before)
             }
             Some(Field::Dram) => Err("write `DRAM: no` or `HMB: 64 MB`, or leave the line out".to_owned()),
-            Some(field) if has_amount && field != Field::Unused => {
+            // A product's name: `Crucial P5 Plus 1TB PCIe M.2 SSD`.
+            Some(field) if has_amount && !matches!(field, Field::Unused | Field::Interface | Field::Nand) => {
                 Err("there is nothing between a name and its value; write `NAME: VALUE`".to_owned())
             }
             Some(_) => {
@@ -118,7 +134,7 @@ impl Ratings {
     }
 
     /// Takes note of one value.
-    fn take(&mut self, key: &str, text: &str, before: &mut Vec<(Field, String)>) -> Result<(), String> {
+    fn take(&mut self, key: &str, text: &str, before: &mut Vec<Given>) -> Result<(), String> {
         let field = match key::of(&without_brackets(key)).or_else(|| key::of(key)) {
             // A heading between the rows of a table.
             None | Some(Field::Rates) if text.is_empty() => return Ok(()),
@@ -139,10 +155,12 @@ impl Ratings {
             return Ok(());
         }
         if !matches!(field, Field::Endurance | Field::Dram) {
-            if let Some((_, first)) = before.iter().find(|(known, _)| *known == field) {
-                return Err(format!("it is given twice, before as `{first}`; give it once"));
+            match before.iter().find(|given| given.field == field) {
+                // Shops say the capacity as the density of the memory too.
+                Some(first) if first.text == text => return Ok(()),
+                Some(first) => return Err(format!("it is given twice, before as `{}`; give it once", first.key)),
+                None => before.push(Given { field, key: clean(key, 40), text: text.to_owned() }),
             }
-            before.push((field, clean(key, 40)));
         }
         match field {
             Field::Title => self.title = Some(clean(text, 100)),
@@ -186,7 +204,7 @@ impl Ratings {
         let key_says = key.to_lowercase().replace(['-', '_'], " ");
         for (index, Quantity { number, unit, .. }) in value::quantities(text).into_iter().enumerate() {
             // `1 (5 years)`, `1 for 5 years`: what follows is of the next number.
-            let is_plain = unit.chars().all(|c| !c.is_alphabetic()) || unit == "for";
+            let is_plain = matches!(unit.trim_matches(|c: char| !c.is_alphabetic()), "" | "for" | "over");
             let key_has = |words: [&str; 2]| words.iter().any(|word| key_says.contains(word));
             // Of a row of both, such as `TBW (DWPD): 876 (1.3)`, the first is the amount.
             let is_days =

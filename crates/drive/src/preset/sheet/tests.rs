@@ -109,7 +109,13 @@ fn random_requests_of_another_size_and_mixed_ones_are_left_out() {
 
 #[test]
 fn drive_writes_a_day_and_rates_are_read_as_shops_word_them() {
-    for endurance in ["DWPD: 1 (5 years)", "DWPD: 1 for 5 years", "Endurance: 1 DWPD (5 years)", "DWPD (5 years): 1"] {
+    for endurance in [
+        "DWPD: 1 (5 years)",
+        "DWPD: 1 for 5 years",
+        "DWPD: 1.0 (for 5 years)",
+        "Endurance: 1 DWPD (5 years)",
+        "DWPD (5 years): 1",
+    ] {
         let made = file(&format!("Capacity: 1TB\n{endurance}")).unwrap_or_else(|error| panic!("{endurance}: {error}"));
         assert!(made.contains("endurance = \"1825000 GB\""), "{endurance}: {made}");
     }
@@ -153,6 +159,10 @@ fn lines_without_a_separator_are_headings_or_speak_for_themselves() {
     let parts = |file: &str| file[file.find("[geometry]").unwrap()..].to_owned();
     assert_eq!(parts(&said), parts(&given));
     assert!(said.contains("of no use to the model: Kioxia CM6-R, Random performance"), "{said}");
+    let named = "Crucial P5 Plus 1TB PCIe M.2 Gaming SSD\nKingston NV2 PCIe 4.0 NVMe SSD\nCapacity: 1TB\nDensity: 1TB\nInterface: PCIe 3.0 x4";
+    let named = file(named).unwrap();
+    assert!(named.contains("pcie3-x4"), "a row goes before a heading: {named}");
+    assert!(file("Kingston NV2 PCIe 4.0 NVMe SSD\nCapacity: 1TB").unwrap().contains("pcie4-x4"));
     let lost = file("Capacity 960GB\nInterface: SATA").unwrap_err();
     assert!(
         lost.contains("Capacity 960GB: there is nothing between a name and its value; write `NAME: VALUE`"),

@@ -105,6 +105,8 @@ fn decimal(digits: &str) -> Option<f64> {
 
 /// By what a rate's unit multiplies, in bytes a second.
 pub fn rate_factor(unit: &str) -> Result<f64, String> {
+    let spelled = ["megabytes", "Megabytes", "gigabytes", "Gigabytes"].into_iter().find(|word| unit.starts_with(word));
+    let unit = spelled.map_or(unit, |word| if word.to_lowercase().starts_with('m') { "MB" } else { "GB" });
     let letters: Vec<char> = unit.chars().filter(|c| !c.is_whitespace()).collect();
     let lower = letters.iter().collect::<String>().to_lowercase();
     let binary = lower.get(1..3) == Some("ib");
@@ -165,12 +167,15 @@ pub fn time_factor(unit: &str) -> Result<f64, String> {
 
 /// An interface: `PCIe Gen4 x4, NVMe 1.4`, `SATA 6Gb/s`, `SAS 12Gb/s`. Of NVMe without a generation, none is given.
 pub fn interface(text: &str) -> Result<Option<Interface>, String> {
-    let known: String = text
-        .to_lowercase()
-        .replace('×', "x")
-        .chars()
-        .filter(|c| c.is_alphanumeric() || matches!(c, '.' | '/'))
-        .collect();
+    let plain = text.to_lowercase().replace('×', "x");
+    let mut known = String::new();
+    for word in plain.split_whitespace() {
+        // `Gen4 1x4` is not a generation of two digits.
+        if known.ends_with(|c: char| c.is_ascii_digit()) && word.starts_with(|c: char| c.is_ascii_digit()) {
+            known.push(' ');
+        }
+        known.extend(word.chars().filter(|c| c.is_alphanumeric() || matches!(c, '.' | '/')));
+    }
     let has = |word: &str| known.contains(word);
     if has("sata") || has("serialata") {
         let rate = match () {
@@ -285,7 +290,14 @@ mod tests {
 
     #[test]
     fn units_of_rates_are_bytes() {
-        for (unit, factor) in [("MB/s", 1e6), ("GBps", 1e9), ("mb/s", 1e6), ("MByte/s", 1e6), ("Mbyte/s", 1e6)] {
+        for (unit, factor) in [
+            ("MB/s", 1e6),
+            ("GBps", 1e9),
+            ("mb/s", 1e6),
+            ("MByte/s", 1e6),
+            ("Mbyte/s", 1e6),
+            ("Megabytes Per Second", 1e6),
+        ] {
             assert_eq!(rate_factor(unit), Ok(factor), "{unit}");
         }
         for wrong in ["Gb/s", "Mbps", "", "IOPS"] {
@@ -304,6 +316,7 @@ mod tests {
             ("PCIe® 5.0 x4, NVMe™ 2.0", pcie(5, 4)),
             ("PCI-Express NVMe Gen 3.0 x 4", pcie(3, 4)),
             ("pcie3x8", pcie(3, 8)),
+            ("PCIe Gen4 1x4 or 2x2", pcie(4, 4)),
             ("M.2 NVMe", Ok(None)),
             ("SATA 6Gb/s", Ok(Some(Interface::Sata(600)))),
             ("SATA III 6.0 Gb/s (backwards compatible with 3.0 Gb/s)", Ok(Some(Interface::Sata(600)))),
