@@ -1,6 +1,7 @@
 //! Published reviews, repeated in virtual time.
 
 mod carry;
+mod state;
 mod tails;
 
 pub use ::plan::replicate::*;

@@ -87,6 +87,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let request = FamilyRequest { drives, search, is_quick: arguments.quick, blocks: arguments.blocks };
         with_bar(|watch| calibrate_family(qos::builtin(), &request, watch))?
     } else {
+        // What is no review at all is told before what goes with one.
+        let review = catalog::find(&arguments.figures)?;
         let [drive] = <[String; 1]>::try_from(drives).map_err(|drives| {
             let said =
                 format!("{} drives cannot be fitted to one review together; give one, or --figures qos", drives.len());
@@ -95,7 +97,6 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         if arguments.quick || arguments.blocks.is_some() {
             return Err(Failure::usage("--quick and --blocks belong to `--figures qos`; leave them out"));
         }
-        let review = catalog::find(&arguments.figures)?;
         with_bar(|watch| calibrate(&review, &CalibrationRequest { drive, search }, watch))?
     };
     say(&told(&done))?;

@@ -185,6 +185,41 @@ fn a_drive_that_is_not_simulated_says_why_and_its_own_file_takes_its_place() {
 }
 
 #[test]
+fn what_a_drive_cannot_be_brought_to_is_told_and_its_other_experiments_are_simulated() {
+    let place = Place::new();
+    let points = "{ q = \"mean\", v = 85 }, { q = \"IOPS\", v = 9000, unit = \"IOPS\" }";
+    let on = |id: &str, drive: &str, more: &str| {
+        experiment(id, drive, "check", &format!("bs = 4096, qd = 1, rw = {more}"), points)
+    };
+    let text = [
+        drive("zones", "zn540-1tb", "Z"),
+        drive("disk", "nearline-7200", "N"),
+        on("zones/worn", "zones", "\"randread\", overwrites = 1"),
+        on("zones/filled", "zones", "\"randread\""),
+        on("zones/trim", "zones", "\"randtrim\""),
+        on("disk/worn", "disk", "\"randread\", overwrites = 1"),
+    ];
+    std::fs::write(place.path("zones.toml"), text.concat()).unwrap();
+    std::fs::write(place.path("trim.toml"), drive("d", "x25-m", "D") + &on("d/trim", "d", "\"randtrim\"")).unwrap();
+    let run = |name: &str, more: &[&str]| -> Value {
+        let words = [&["replicate", name, "--quick", "--format", "json"], more].concat();
+        serde_json::from_str(&place.succeeds(&words)).unwrap()
+    };
+    let document = run("zones.toml", &[]);
+    let standings: Vec<&str> =
+        document["points"].as_array().unwrap().iter().map(|point| point["standing"].as_str().unwrap()).collect();
+    let (no, yes) = (["unmeasured"; 2], ["counts"; 2]);
+    assert_eq!(standings, [no, yes, no, yes].concat());
+    let told = words(&document.to_string());
+    assert!(told.contains("cannot be overwritten at random; leave `overwrites` out"), "{told}");
+    assert!(told.contains("do not take this workload: a trim resets a zone") && !told.contains("--"), "{told}");
+    let trims = run("trim.toml", &["--on", SMALL]);
+    for point in trims["points"].as_array().unwrap() {
+        assert!(point["simulated"].as_f64().is_some_and(|value| value > 0.0), "{point}");
+    }
+}
+
+#[test]
 fn what_holds_no_figures_is_refused() {
     let place = Place::new();
     let write = |name: &str, text: &[u8]| std::fs::write(place.path(name), text).unwrap();
@@ -196,6 +231,9 @@ fn what_holds_no_figures_is_refused() {
     write("huge.toml", own().replace("qd = 4", "qd = 99999999999999999999").as_bytes());
     write("version.toml", own().replace("schema_version = 1", "schema_version = 2").as_bytes());
     write("nothing.toml", b"qos = []");
+    write("empty.toml", b"");
+    write("place.toml", own().replace("unit = \"us\"\n", "unit = \"us\"\noverwrites = 3\n").as_bytes());
+    write("unit.toml", own().replace("bs = 4096", "bs = \"4k\"").as_bytes());
     // Sparse: no disk is filled.
     std::fs::File::create(place.path("large.toml")).unwrap().set_len(100_000_000).unwrap();
     std::fs::create_dir(place.path("folder.toml")).unwrap();
@@ -214,13 +252,21 @@ fn what_holds_no_figures_is_refused() {
         ("huge.toml", "99999999999999999999 is out of range"),
         ("version.toml", "only version 1"),
         ("nothing.toml", "there are no experiments"),
+        ("empty.toml", "it is empty, and neither `review` nor `[[qos]]`"),
+        ("place.toml", "`overwrites` is not read in `[[qos]]`"),
+        ("unit.toml", "write `bs = 4096`"),
     ] {
         let told = place.refuses(&["replicate", name]);
         assert!(told.contains(said), "{name}: {told}");
     }
     assert!(place.refuses(&["replicate", "own.toml", "solid-data"]).contains("give it alone"));
     let fit = ["calibrate", "x25-m", "--figures", "own.toml", "--parameters", "nand.read=20us..80us"];
-    assert!(place.refuses(&fit).contains("own.toml is no review"));
+    for more in [&[][..], &["--quick"], &["--blocks", "64"]] {
+        let told = place.refuses(&[&fit[..], more].concat());
+        assert!(told.contains("own.toml is no review"), "{more:?}: {told}");
+    }
+    let told = place.refuses(&["calibrate", "x25-m", "--figures", "solid-data", "--quick"]);
+    assert!(told.contains("belong to `--figures qos`"), "{told}");
 }
 
 #[test]

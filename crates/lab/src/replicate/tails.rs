@@ -7,9 +7,10 @@ use drive::{Device, Drive, Observed};
 use engine::{Job, Measurement, OnError, VirtualError, run_virtual_together};
 use plan::replicate::qos::{Measure, Qos, QosAnswer, QosPoint, QosRun, QosTarget, WINDOW, digest};
 use rayon::prelude::*;
-use workload::{Distribution, Pattern, Stop, Workload};
+use workload::{Distribution, Workload};
 
-use crate::{StateCache, Watch, conditioning};
+use super::state::DriveState;
+use crate::{StateCache, Watch};
 
 /// Blocks of each plane that a drive is scaled down to; docs/calibration.md has the figures of a drive at several scales.
 const BLOCKS: u32 = 384;
@@ -23,11 +24,6 @@ const CAPACITY_MAX: Bytes = Bytes::from_gib(40);
 const CAPACITY_LEAST: Bytes = Bytes::from_gib(8);
 /// So many times its write buffer.
 const BUFFERS: u64 = 100;
-
-/// The queue depth at which a drive is filled and overwritten.
-const DEPTH: u32 = 32;
-const FILL_BLOCK: Bytes = Bytes::from_mib(1);
-const OVERWRITE_BLOCK: Bytes = Bytes::from_kib(4);
 
 /// What is to be simulated, and how.
 #[derive(Clone, Debug)]
@@ -57,7 +53,8 @@ struct Simulated {
 type Task<'q> = (usize, usize, &'q Measure);
 
 /// What a workload gave: its jobs over all runs, and the requests of all jobs in each [`WINDOW`] of each run.
-type Taken = Result<(Vec<Measurement>, Vec<Vec<u64>>), VirtualError>;
+/// Or why it gave nothing.
+type Taken = Result<(Vec<Measurement>, Vec<Vec<u64>>), String>;
 
 /// Simulates every group of the drives that are asked for; drives, and groups on clones of a drive's state, are shared
 /// out over all processors. The same request gives the same, bit for bit.
@@ -114,17 +111,11 @@ fn of_drive(request: &QosRequest, drive: usize, preset: &Preset, watch: &dyn Wat
         for level in alike.chunk_by(|one, other| one.2.overwrites == other.2.overwrites) {
             let (place, _, first) = level[0];
             watch.step(&format!("{}: {}", preset.name, qos.groups[place].id));
-            // Flash that was never written is not read.
-            let filled_once = scaled.spare().map(|_| 0);
-            if let Some(percent) = first.overwrites.or(filled_once) {
-                let began =
-                    state.fill(&mut filled, seed).and_then(|()| state.overwrite(percent, &first.distribution, seed));
-                began.map_err(|error| format!("the state cannot be reached: {error}"))?;
-                write_amplification = state.write_amplification.or(write_amplification);
-            }
+            let reached = state.reach(first.overwrites, &first.distribution, &mut filled, seed);
+            write_amplification = state.write_amplification().or(write_amplification);
             let measured = |(place, at, measure): &Task| {
                 let seed = seed.split(&qos.groups[*place].id).number(*at as u64);
-                let taken = take(&state.device, measure, seed, request.is_quick, share);
+                let taken = reached.clone().and_then(|()| take(state.device(), measure, seed, request.is_quick, share));
                 watch.advance(Nanos::from_secs(1));
                 (*place, *at, taken)
             };
@@ -134,7 +125,7 @@ fn of_drive(request: &QosRequest, drive: usize, preset: &Preset, watch: &dyn Wat
     let of = |place: usize, point: &QosPoint| {
         let at = point.measure.clone()?;
         let taken = taken.iter().find(|(of, number, _)| (*of, *number) == (place, at));
-        let (jobs, runs) = taken.expect("every workload was run").2.as_ref().map_err(ToString::to_string)?;
+        let (jobs, runs) = taken.expect("every workload was run").2.as_ref().map_err(String::clone)?;
         Ok(point.quantity.of(jobs, runs))
     };
     let answer = |place| move |point: &QosPoint| QosAnswer::new(point, of(place, point));
@@ -158,101 +149,37 @@ fn spread(measure: &Measure) -> String {
     }
 }
 
-/// A drive in the state that experiments begin from. This is the one place where such states are made.
-struct DriveState<'c> {
-    device: Device,
-    cache: Option<&'c StateCache>,
-    /// All that was done to it.
-    recipe: String,
-    /// How much was written at random since it was filled, in hundredths of the capacity; none before.
-    overwritten: Option<u32>,
-    write_amplification: Option<f64>,
-}
-
-impl<'c> DriveState<'c> {
-    fn new(preset: &Preset, cache: Option<&'c StateCache>) -> Self {
-        let device = preset.build_in_host();
-        Self { device, cache, recipe: String::new(), overwritten: None, write_amplification: None }
-    }
-
-    /// Writes the whole drive in order, once; `filled` keeps the drive as it is then.
-    fn fill(&mut self, filled: &mut Option<Device>, seed: Seed) -> Result<(), VirtualError> {
-        if self.overwritten.is_some() {
-            return Ok(());
-        }
-        self.overwritten = Some(0);
-        self.recipe = format!("filled, seed {seed}");
-        if let Some(filled) = filled {
-            self.device.clone_from(filled);
-            return Ok(());
-        }
-        let capacity = self.device.shape().capacity;
-        let whole = capacity.round_down(FILL_BLOCK);
-        for (offset, length, block) in [(Bytes::ZERO, whole, FILL_BLOCK), (whole, capacity - whole, capacity - whole)] {
-            let stop = Stop::after_bytes(length);
-            let (pattern, size) = (Pattern::Write, Some(length));
-            let workload = Workload { pattern, block, queue_depth: DEPTH, offset, size, stop, ..Workload::default() };
-            if length > Bytes::ZERO {
-                self.write(&workload, seed.split("fill"))?;
-            }
-        }
-        *filled = Some(self.device.clone());
-        Ok(())
-    }
-
-    /// Writes 4 KiB at random until so many hundredths of the capacity have been, since it was filled.
-    fn overwrite(&mut self, percent: u32, distribution: &Distribution, seed: Seed) -> Result<(), VirtualError> {
-        let done = self.overwritten.expect("a drive is filled before it is overwritten");
-        let bytes = self.device.shape().capacity.get() / 100 * u64::from(percent.saturating_sub(done));
-        let bytes = Bytes::new(bytes).round_down(OVERWRITE_BLOCK);
-        if bytes == Bytes::ZERO {
-            return Ok(());
-        }
-        let workload = Workload {
-            pattern: Pattern::RandWrite,
-            block: OVERWRITE_BLOCK,
-            queue_depth: DEPTH,
-            distribution: distribution.clone(),
-            stop: Stop::after_bytes(bytes),
-            ..Workload::default()
-        };
-        let (before, seed) = (self.device.counters(), seed.split("overwrite").number(u64::from(done)));
-        self.recipe += &format!("; {workload:?}, seed {seed}");
-        match self.cache.and_then(|cache| cache.find(&self.recipe, &self.device)) {
-            Some(found) => self.device = found,
-            None => {
-                self.write(&workload, seed)?;
-                self.cache.iter().for_each(|cache| cache.keep(&self.recipe, &self.device));
-            }
-        }
-        self.overwritten = Some(percent);
-        self.write_amplification = (self.device.counters() - before).write_amplification();
-        Ok(())
-    }
-
-    /// Leaves the device as a workload does once all of it has reached the media.
-    fn write(&mut self, workload: &Workload, seed: Seed) -> Result<(), VirtualError> {
-        conditioning::write(&mut self.device, workload, seed)?;
-        conditioning::rest(&mut self.device, Nanos::ZERO);
-        Ok(())
-    }
-}
-
 /// Runs what `measure` says as many times as it says, on clones of `device` that draw differently.
 fn take(device: &Device, measure: &Measure, seed: Seed, is_quick: bool, share: f64) -> Taken {
     let timed =
         |(name, workload): &(&'static str, Workload)| (*name, timed(workload, measure.shrinks, is_quick, share));
     let jobs: Vec<(&str, Workload)> = measure.jobs.iter().map(timed).collect();
-    let (mut measured, counts) = run_once(&mut device.clone(), &jobs, seed)?;
+    let (mut measured, counts) = run_once(&mut device.clone(), &jobs, seed).map_err(|error| told(&error))?;
     let mut runs = vec![counts];
     for run in 1..measure.runs {
         let (mut clone, seed) = (device.clone(), seed.number(u64::from(run)));
         clone.draw_from(seed);
-        let (next, counts) = run_once(&mut clone, &jobs, seed)?;
+        let (next, counts) = run_once(&mut clone, &jobs, seed).map_err(|error| told(&error))?;
         measured.iter_mut().zip(&next).for_each(|(before, next)| before.append(next));
         runs.push(counts);
     }
     Ok((measured, runs))
+}
+
+/// Why a run gave nothing, with what a file of figures can say: its messages name options of other commands.
+fn told(error: &VirtualError) -> String {
+    match error {
+        error if error.counted_nothing() => {
+            "no request was completed in the time that it is run for; leave out `--quick`, or check the conditions"
+                .to_owned()
+        }
+        VirtualError::Zones(misfit) => {
+            let misfit = misfit.to_string();
+            let found = misfit.split_once(';').map_or(&*misfit, |(found, _)| found);
+            format!("its zones do not take this workload: {found}")
+        }
+        error => error.to_string(),
+    }
 }
 
 /// Runs these side by side; what each measured, and the requests of all in each [`WINDOW`].
@@ -302,7 +229,7 @@ fn timed(workload: &Workload, shrinks: bool, is_quick: bool, share: f64) -> Work
 /// Free blocks that each plane keeps for collection do not shrink with it: so that data fills the rest as densely as
 /// before, the capacity shrinks by the blocks beside those. Of few blocks a plane has none or several that are bad from the
 /// start, which would make it much slower than the others: so there are none, and as much more data.
-fn scaled(preset: &Preset, blocks: Option<u32>) -> Result<(Preset, Option<(u32, u32)>), PresetError> {
+pub(super) fn scaled(preset: &Preset, blocks: Option<u32>) -> Result<(Preset, Option<(u32, u32)>), PresetError> {
     let spec = match &preset.spec {
         Spec::Flash(spec) => spec,
         Spec::Rig(rig) => match &rig.member.spec {
@@ -497,21 +424,5 @@ mod tests {
         let (made, kept) = (run_with(1, Some(cache.clone())), run_with(1, Some(cache)));
         assert_eq!((&made, &kept), (&run(1), &made));
         assert_eq!(std::fs::read_dir(home.path().join("states")).unwrap().count(), 2, "one for each distribution");
-    }
-
-    #[test]
-    fn write_amplification_does_not_change_with_the_scale() {
-        let preset = Preset::find("x25-m?capacity.user=2GiB").unwrap();
-        let factor = |blocks| {
-            let (small, scale) = scaled(&preset, Some(blocks)).unwrap();
-            assert!(scale.is_some(), "there are more than {blocks} blocks");
-            let mut state = DriveState::new(&small, None);
-            state.fill(&mut None, Seed::new(1)).unwrap();
-            state.overwrite(200, &Distribution::Uniform, Seed::new(1)).unwrap();
-            state.overwrite(300, &Distribution::Uniform, Seed::new(1)).unwrap();
-            state.write_amplification.unwrap()
-        };
-        let (half, whole) = (factor(48), factor(96));
-        assert!((half / whole - 1.0).abs() < 0.05, "{half} and {whole}");
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use block::{nearest, suggestion};
 use host::Within;
 use thiserror::Error;
+use toml::de::DeTable;
 
 use super::published::{Published, parse};
 use super::qos;
@@ -63,6 +64,19 @@ pub enum ReviewError {
         path: PathBuf,
         /// What it holds.
         found: &'static str,
+    },
+    /// A file has neither the figures of a review nor any others.
+    #[error(
+        "{file_name} holds no figures: it {}, and neither `review` nor `[[qos]]`; latencies and rates of single drives are in \
+         `[[drive]]` and `[[qos]]` tables, those of a review in `review`, `method` and `[[group]]` (docs/calibration.md has an \
+         example of each)",
+        if keys.is_empty() { "is empty".to_owned() } else { format!("has {}", keys.join(", ")) }
+    )]
+    NoFigures {
+        /// The figures' file.
+        file_name: String,
+        /// What it has instead.
+        keys: Vec<String>,
     },
     /// The figures are of single drives, not of a review.
     #[error(
@@ -206,6 +220,9 @@ pub fn of_figures(figures: PlanSource) -> Result<Review, ReviewError> {
     if qos::is_figures(&figures.text) {
         return Err(ReviewError::Latencies { file_name: figures.file_name });
     }
+    if let Some(keys) = keys_beside(&figures.text) {
+        return Err(ReviewError::NoFigures { file_name: figures.file_name, keys });
+    }
     let published = match parse(&figures.text) {
         Ok(published) => published,
         Err(mistakes) => return Err(ReviewError::Mistakes { file: figures, mistakes }),
@@ -218,6 +235,17 @@ pub fn of_figures(figures: PlanSource) -> Result<Review, ReviewError> {
         None => return Err(ReviewError::NoMethod { file_name: figures.file_name }),
     };
     Review::new(figures, method)
+}
+
+/// The keys of a text that has no figures at all; none where it has some, or is no TOML.
+fn keys_beside(text: &str) -> Option<Vec<String>> {
+    /// So many are named.
+    const NAMED: usize = 5;
+    let document = DeTable::parse(text).ok()?;
+    let document = document.get_ref();
+    let has_figures = ["review", "group", "title"].iter().any(|key| document.contains_key(*key));
+    let named = document.keys().take(NAMED).map(|key| format!("`{}`", key.get_ref()));
+    (!has_figures).then(|| named.collect())
 }
 
 #[cfg(test)]
@@ -275,6 +303,16 @@ mod tests {
         std::fs::write(folder.path().join("method.toml"), METHOD).unwrap();
         std::fs::write(&path, FIGURES.replacen("title", "method = \"method.toml\"\ntitle", 1)).unwrap();
         assert_eq!(find(&path.display().to_string()).unwrap().method.parts.len(), 1);
+    }
+
+    #[test]
+    fn a_file_without_figures_is_told_what_one_has() {
+        for (text, found) in
+            [("", "it is empty"), ("# none\n", "it is empty"), ("[[drive]]\nid = \"d\"\n", "it has `drive`")]
+        {
+            let said = of_figures(source(text)).unwrap_err().to_string();
+            assert!(said.contains(found) && said.contains("neither `review` nor `[[qos]]`"), "{text:?}: {said}");
+        }
     }
 
     #[test]

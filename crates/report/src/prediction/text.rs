@@ -61,7 +61,7 @@ fn point(row: &Row, width: u16) -> Vec<String> {
         _ => "",
     };
     let simulated = row.answer.simulated.map_or_else(|| "–".to_owned(), |simulated| three(simulated.value));
-    let ratio = row.answer.ratio(row.point).map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
+    let ratio = row.answer.ratio(row.point).map_or_else(|| "–".to_owned(), ratio_cell);
     let last = if row.verdict().is_empty() { row.point.usage.name() } else { row.verdict() };
     let published = format!("{}{}", row.side(), three(row.point.value));
     let columns = [&*published, &simulated, &ratio, last];
@@ -69,6 +69,11 @@ fn point(row: &Row, width: u16) -> Vec<String> {
     let name = names.pop().unwrap_or_default();
     let indented = |name: String| format!("{:1$}{name}", "", usize::from(INDENT));
     names.into_iter().map(indented).chain([line(&indented(name), columns, width)]).collect()
+}
+
+/// Simulated over published, in its column: a mistaken unit makes it larger than any that is read.
+fn ratio_cell(ratio: f64) -> String {
+    if ratio < 999.5 { format!("{ratio:.2}") } else { "> 999".to_owned() }
 }
 
 /// How much room is left of the columns.
@@ -153,4 +158,17 @@ fn disordered(qos: &Qos, run: &QosRun, width: u16) -> Vec<String> {
     let said = |one: &&plan::replicate::qos::Ordering| format!("  {} ({})", ordering(qos, one), one.usage.name());
     lines.extend(wrong.iter().flat_map(|one| wrapped(&said(one), width)));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_stands_apart_from_what_is_left_of_it() {
+        for (ratio, cell) in [(0.014, "0.01"), (138.78, "138.78"), (2141.49, "> 999")] {
+            assert_eq!(ratio_cell(ratio), cell);
+            assert!(ratio_cell(ratio).len() < usize::from(COLUMNS[2]));
+        }
+    }
 }

@@ -19,6 +19,8 @@ const BACKGROUND_READS: u8 = 1;
 /// How long an offered load lasts: 500,000 reads of the probe are due in 100 s.
 const LOAD_TIME: Nanos = Nanos::from_secs(120);
 
+/// So much can be in flight: more would be simulated beyond the end of any run.
+const IN_FLIGHT_BYTES_MAX: Bytes = Bytes::from_gib(4);
 /// Run before the measurement and not counted, where the source says nothing of it.
 const RAMP: Nanos = Nanos::from_secs(2);
 /// No measurement lasts longer.
@@ -160,6 +162,13 @@ impl Condition {
         if u64::from(depth) * u64::from(workers) > IN_FLIGHT_MAX {
             let message = format!("{workers} workers with {depth} requests each are too many");
             return Err(wrong(span.clone(), message, "at most 65536 requests can be in flight").into());
+        }
+        let bytes = base.block.times(u64::from(depth) * u64::from(workers));
+        if bytes > IN_FLIGHT_BYTES_MAX {
+            let message =
+                format!("{workers} workers with {depth} requests of {} each have {bytes} in flight", base.block);
+            let help = format!("at most {IN_FLIGHT_BYTES_MAX} can be; give a smaller `bs` or `qd`");
+            return Err(wrong(span.clone(), message, &help).into());
         }
         let rate = self.rate.unwrap_or(0);
         let think = if depth == 1 && rate == 0 { reading.outside } else { Nanos::ZERO };

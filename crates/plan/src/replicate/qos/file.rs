@@ -323,6 +323,11 @@ impl GroupFile {
         if let Some(grade) = &self.grade {
             one_of(grade, &["A", "B", "C"], "a grade", mistakes);
         }
+        if self.points.is_empty() {
+            let message = format!("the experiment `{}` has no points", self.id.get_ref());
+            let help = "add what was measured: `points = [{ q = \"p99\", v = 90 }]`";
+            mistakes.push(Diagnostic::new("qos::empty", self.id.span(), message).help(help));
+        }
         let condition = mistakes.keep(self.cond.get_ref().read(self.cond.span()))?;
         let unsaid = Reading::default();
         let reading = reading.map_or(Some(&unsaid), |place| Some(&readings[place?]))?;
@@ -386,6 +391,13 @@ impl PointFile {
         let unit = self.unit.as_ref().unwrap_or(&group.unit);
         one_of(unit, &["us", "IOPS", "%"], "a unit of these figures", mistakes)?;
         let value = self.value(mistakes)?;
+        if let Some((quantity, _)) = parsed.filter(|(quantity, _)| quantity.unit() != unit.get_ref()) {
+            let (unit, right) = (unit.get_ref(), quantity.unit());
+            let message = format!("`{name}` is compared in {right}, and its unit is {unit}");
+            let help = format!("add `unit = \"{right}\"` to the point, with `v` in {right}");
+            mistakes.push(Diagnostic::new("qos::unit", self.q.span(), message).label("this point").help(help));
+            return None;
+        }
         let Some(usage) = self.usage.as_ref().or(group.usage.as_ref()) else {
             let message = format!("neither this point nor its group `{}` says its use", group.id.get_ref());
             let help = "add `use = \"fit\"` if the drive's parameters were fitted to it, otherwise `use = \"check\"`";
@@ -554,32 +566,6 @@ mod tests {
             assert_eq!(first.code, code, "{to}: {mistakes:?}");
             assert!(first.message.contains(words), "{to}: {first}");
             assert!(!text[first.span.clone()].is_empty(), "{to}: the place is underlined");
-        }
-    }
-
-    #[test]
-    fn a_source_or_reading_in_words_and_fio_s_names_are_told_what_they_are_here() {
-        let table = "[[source]]\nid = \"s\"\ntitle = \"S\"\nhost = \"h\"\n";
-        let text = FIGURES.replace(table, "").replace("source = \"s\"", "source = \"page 3\"");
-        let mistakes = parse(&text).unwrap_err();
-        let help = mistakes[0].help.as_deref().unwrap_or_default();
-        assert!(
-            mistakes[0].message.contains("which has none: `page 3`") && help.contains("leave `source` out"),
-            "{help}"
-        );
-        let without = FIGURES.replace("[[drive]]\nid = \"d\"\npreset = \"x25-m\"\nmodel = \"D\"\n", "");
-        let mistakes = parse(&without).unwrap_err();
-        let help = mistakes[0].help.as_deref().unwrap_or_default();
-        assert!(mistakes[0].message.contains("which has none: `d`") && help.contains("add `[[drive]]`"), "{help}");
-        let without = &FIGURES[FIGURES.find("[[source]]").unwrap()..];
-        let mistakes = parse(without).unwrap_err();
-        let help = mistakes[0].help.as_deref().unwrap_or_default();
-        assert!(mistakes[0].message.contains("which has none: `log`") && help.contains("leave `read` out"), "{help}");
-        for (fio, own) in [("iodepth", "qd"), ("numjobs", "workers"), ("runtime", "runtime_s"), ("ramp_time", "ramp_s")]
-        {
-            let mistakes = parse(&FIGURES.replacen("qd = 4", &format!("{fio} = 4"), 1)).expect_err(fio);
-            let said = format!("{mistakes:?}");
-            assert!(said.contains(&format!("write `{own}`")), "{fio}: {said}");
         }
     }
 

@@ -101,3 +101,104 @@ fn the_embedded_figures_leave_nothing_out() {
         );
     }
 }
+
+#[test]
+fn a_source_or_reading_in_words_and_fio_s_names_are_told_what_they_are_here() {
+    let table = "[[source]]\nid = \"s\"\ntitle = \"S\"\nhost = \"h\"\n";
+    let text = FIGURES.replace(table, "").replace("source = \"s\"", "source = \"page 3\"");
+    let mistakes = parse(&text).unwrap_err();
+    let help = mistakes[0].help.as_deref().unwrap_or_default();
+    assert!(mistakes[0].message.contains("which has none: `page 3`") && help.contains("leave `source` out"), "{help}");
+    let without = FIGURES.replace("[[drive]]\nid = \"d\"\npreset = \"x25-m\"\nmodel = \"D\"\n", "");
+    let mistakes = parse(&without).unwrap_err();
+    let help = mistakes[0].help.as_deref().unwrap_or_default();
+    assert!(mistakes[0].message.contains("which has none: `d`") && help.contains("add `[[drive]]`"), "{help}");
+    let without = &FIGURES[FIGURES.find("[[source]]").unwrap()..];
+    let mistakes = parse(without).unwrap_err();
+    let help = mistakes[0].help.as_deref().unwrap_or_default();
+    assert!(mistakes[0].message.contains("which has none: `log`") && help.contains("leave `read` out"), "{help}");
+    for (fio, own) in [("iodepth", "qd"), ("numjobs", "workers"), ("runtime", "runtime_s"), ("ramp_time", "ramp_s")] {
+        let mistakes = parse(&FIGURES.replacen("qd = 4", &format!("{fio} = 4"), 1)).expect_err(fio);
+        let said = format!("{mistakes:?}");
+        assert!(said.contains(&format!("write `{own}`")), "{fio}: {said}");
+    }
+}
+
+/// What is said of `text`, which has one mistake: its code, its message with its help, and what is underlined.
+fn mistake(text: &str) -> (&'static str, String, String) {
+    let mistakes = parse(text).expect_err(text);
+    let [one] = &mistakes[..] else { panic!("one mistake: {mistakes:?}") };
+    let said = format!("{}; {}", one.message, one.help.as_deref().unwrap_or_default());
+    (one.code, said, text[one.span.clone()].to_owned())
+}
+
+#[test]
+fn what_is_known_and_stands_where_nothing_reads_it_is_refused_with_its_place() {
+    for (from, to, key, place, home) in [
+        ("unit = \"us\"", "unit = \"us\"\noverwrites = 3", "overwrites", "`[[qos]]`", "`cond = { … }`"),
+        ("unit = \"us\"", "unit = \"us\"\nstate = \"steady\"", "state", "`[[qos]]`", "`cond = { … }`"),
+        ("unit = \"us\"", "unit = \"us\"\nrw = \"randwrite\"", "rw", "`[[qos]]`", "`cond = { … }`"),
+        (
+            "unit = \"us\"",
+            "unit = \"us\"\nunmeasured = \"it is old\"",
+            "unmeasured",
+            "`[[qos]]`",
+            "an entry of `points`",
+        ),
+        ("unit = \"us\"", "unit = \"us\"\npromise = true", "promise", "`[[qos]]`", "the `[[reading]]`"),
+        ("qd = 4", "qd = 4, read = \"sheet\"", "read", "`cond`", "`[[qos]]`"),
+        ("model = \"D\"", "model = \"D\"\noverwrites = 3", "overwrites", "`[[drive]]`", "`cond = { … }`"),
+        ("v = 64", "v = 64, state = \"steady\"", "state", "a point", "`cond = { … }`"),
+        ("v = 64", "v = 64, workers = 2", "workers", "a point", "`cond = { … }`"),
+        ("\n[[reading]]", "overwrites = 3\n[[reading]]", "overwrites", "the top of the file", "`cond = { … }`"),
+    ] {
+        assert!(FIGURES.contains(from), "{from}");
+        let (code, said, underlined) = mistake(&FIGURES.replacen(from, to, 1));
+        assert_eq!((code, underlined.as_str()), ("qos::place", key), "{to}: {said}");
+        assert!(said.contains(&format!("is not read in {place}")) && said.contains(home), "{to}: {said}");
+    }
+    let (_, said, _) = mistake(&FIGURES.replacen("unit = \"us\"", "unit = \"us\"\niodepth = 4", 1));
+    assert!(said.contains("`iodepth` is not read in `[[qos]]`; write `qd` into"), "{said}");
+    parse(&FIGURES.replacen("unit = \"us\"", "unit = \"us\"\nfirmware = 7", 1)).expect("others say more");
+}
+
+#[test]
+fn a_number_with_a_unit_is_told_what_it_is_without() {
+    for (from, to, right) in [
+        (
+            "bs = 4096",
+            "bs = \"4k\"",
+            "`bs` is the text \"4k\", and is to be a whole number of bytes; write `bs = 4096`",
+        ),
+        ("bs = 4096", "bs = \"4 KiB\"", "write `bs = 4096`"),
+        ("v = 64", "v = 64, bs = \"1m\"", "write `bs = 1048576`"),
+        ("qd = 4", "qd = 4, runtime_s = \"60s\"", "a whole number of seconds"),
+        ("qd = 4", "qd = \"4x2\"", "write the number alone"),
+    ] {
+        let (code, said, _) = mistake(&FIGURES.replacen(from, to, 1));
+        assert!(code == "qos::number" && said.contains(right), "{to}: {said}");
+    }
+    let words = parse(&FIGURES.replacen("qd = 4", "qd = \"1 to 32, not said\"", 1)).unwrap();
+    assert!(words.groups[0].points[0].measure.is_err(), "words may say why there is no number");
+}
+
+#[test]
+fn a_point_is_in_the_unit_in_which_it_is_compared() {
+    for (from, to, right) in [
+        ("v = 9000, unit = \"IOPS\"", "v = 9000", "`IOPS` is compared in IOPS, and its unit is us"),
+        ("v = 64", "v = 64, unit = \"IOPS\"", "`p50` is compared in us, and its unit is IOPS"),
+    ] {
+        let (code, said, _) = mistake(&FIGURES.replacen(from, to, 1));
+        assert!(code == "qos::unit" && said.contains(right), "{to}: {said}");
+    }
+}
+
+#[test]
+fn an_experiment_without_points_and_more_in_flight_than_can_be_are_refused() {
+    let points = &FIGURES[FIGURES.find("points = [").unwrap()..];
+    let (code, said, _) = mistake(&FIGURES.replace(points, "points = []"));
+    assert!(code == "qos::empty" && said.contains("`d/a` has no points; add"), "{said}");
+    let said =
+        format!("{:?}", parse(&FIGURES.replacen("bs = 4096, qd = 4", "bs = 67108864, qd = 9999", 1)).unwrap_err());
+    assert!(said.contains("in flight") && said.contains("at most 4 GiB"), "{said}");
+}

@@ -146,6 +146,15 @@ impl Quantity {
         rest[..end].parse().ok().filter(|depth| *depth > 0)
     }
 
+    /// The unit in which it is worked out, as the file writes it.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Mean | Self::Percentile(..) | Self::Max(_) | Self::Deviation => "us",
+            Self::Rate(_) | Self::WindowMin(_) | Self::WindowMax(_) | Self::WindowDeviation(_) => "IOPS",
+            Self::SlowestSecond | Self::NearMean => "%",
+        }
+    }
+
     /// So many requests of ours it must rest on to count. Of a second, one request more or less is to be within 1 %.
     pub fn rests_on_least(self) -> f64 {
         match self {
@@ -183,6 +192,7 @@ impl Quantity {
         let of_op = |op| histogram(&jobs[0], op);
         let plain = |value| Simulated { value, rests_on: None };
         let found = match self {
+            Self::Rate(op) if jobs.iter().all(|job| requests(job, op) == 0) => return None,
             Self::Rate(op) => plain(jobs.iter().map(|job| rate(job, op)).sum()),
             Self::Mean => plain(of_op(None)?.mean() / 1e3),
             Self::Deviation => plain(of_op(None)?.deviation() / 1e3),
@@ -248,21 +258,26 @@ fn histogram(job: &Measurement, op: Option<Op>) -> Option<Histogram> {
         Some(Op::Read) => of(&job.read),
         Some(_) => of(&job.write),
         None => {
-            let mut both = of(&job.read);
-            both.merge(&of(&job.write));
-            both
+            let mut all = of(&job.read);
+            all.merge(&of(&job.write));
+            all.merge(&of(&job.trim));
+            all
         }
     };
     (!latencies.is_empty()).then_some(latencies)
 }
 
-fn rate(job: &Measurement, op: Option<Op>) -> f64 {
-    let requests = match op {
+/// How many of one kind were completed, or of all.
+fn requests(job: &Measurement, op: Option<Op>) -> u64 {
+    match op {
         Some(Op::Read) => job.read.requests,
         Some(_) => job.write.requests,
-        None => job.read.requests + job.write.requests,
-    };
-    requests as f64 / job.elapsed.as_secs_f64()
+        None => job.requests(),
+    }
+}
+
+fn rate(job: &Measurement, op: Option<Op>) -> f64 {
+    requests(job, op) as f64 / job.elapsed.as_secs_f64()
 }
 
 /// The rates of all whole windows of this length.
@@ -307,6 +322,21 @@ mod tests {
         }
         for name in ["min IOPS (0.3 s)", "min IOPS", "read", "mean latency"] {
             assert_eq!(Quantity::parse(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn trims_are_requests_and_a_kind_of_which_there_was_none_has_no_rate() {
+        let mut job = Measurement::new(Workload::default(), Seed::new(1), Clock::Virtual);
+        for number in 1..=4 {
+            job.record(Op::Trim, Bytes::from_kib(4), Nanos::from_secs(number), Nanos::from_micros(10 * number));
+        }
+        let jobs = [job];
+        let of = |quantity: Quantity| quantity.of(&jobs, &[]).map(|simulated| simulated.value);
+        assert_eq!((of(Quantity::Rate(None)), of(Quantity::Mean)), (Some(1.0), Some(25.0)));
+        assert_eq!(of(Quantity::Max(None)), Some(40.0));
+        for op in [Op::Read, Op::Write] {
+            assert_eq!((of(Quantity::Rate(Some(op))), of(Quantity::Max(Some(op)))), (None, None), "{op:?}");
         }
     }
 
