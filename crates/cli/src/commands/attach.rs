@@ -326,3 +326,18 @@ fn in_background(_: &Arguments) -> Result<(), Failure> {
     tell(format_args!("{}", words.trim_end()));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The real host adds its own time.
+    #[test]
+    fn an_attached_drive_is_in_no_host() {
+        for name in ["990-pro", "sata-tlc", "7450-pro-960"] {
+            let preset = Preset::find(name).unwrap();
+            assert!(matches!(preset.build_in_host(), Device::Rig(_)), "{name} is measured in a host");
+            assert!(matches!(prepared(&preset, false, false).unwrap(), Device::Flash(_)), "{name}");
+        }
+    }
+}

@@ -8,7 +8,7 @@ use drive::preset::Preset;
 use drive::preset::sheet::{self, Ratings, RatingsError};
 use drive::smart::Smart;
 use lab::plan::{self, Plan, PlanLength, catalog, profile};
-use lab::replicate::{Use, qos};
+use lab::replicate::{KindRecord, PredictionRecord, Use, digest, kept, qos};
 
 use report::wrapped;
 use trial::EXPERIMENTS;
@@ -145,13 +145,20 @@ fn row(name: &str, fitted: &str, checked: &str) -> String {
 fn judged(preset: &Preset) -> [String; 2] {
     let dash = |count: usize| if count == 0 { "–".to_owned() } else { count.to_string() };
     let ratings = preset.rated.fitted.len();
-    let Some(record) = qos::kept(&preset.name) else { return [dash(ratings), dash(0)] };
-    let points = record.points(Use::Check);
-    let logarithms = record.kinds(Use::Check).map(|(_, found)| found.points as f64 * found.factor.ln());
-    let factor = (logarithms.sum::<f64>() / points.max(1) as f64).exp();
-    let mark = if record.digest == qos::digest(preset) { "" } else { "*" };
-    let checked = if points == 0 { dash(0) } else { format!("{points} {}{mark}", times(factor)) };
-    [dash(ratings + record.points(Use::Fit)), checked]
+    let records: Vec<&PredictionRecord> = kept(&preset.name).collect();
+    let points = |usage| records.iter().map(|record| record.points(usage)).sum::<usize>();
+    let checked = points(Use::Check);
+    let kinds = records.iter().flat_map(|record| record.kinds(Use::Check));
+    let logarithms = kinds.map(|(_, found)| found.points as f64 * found.factor.ln());
+    let factor = (logarithms.sum::<f64>() / checked.max(1) as f64).exp();
+    let mark = if records.iter().all(|record| is_current(record, preset)) { "" } else { "*" };
+    let shown = if checked == 0 { dash(0) } else { format!("{checked} {}{mark}", times(factor)) };
+    [dash(ratings + points(Use::Fit)), shown]
+}
+
+/// Whether a record is of the drive as it is.
+fn is_current(record: &PredictionRecord, preset: &Preset) -> bool {
+    record.digest == digest(preset)
 }
 
 /// A factor; where the drive has nothing of what was published, there is none.
@@ -165,28 +172,25 @@ fn predictions(preset: &Preset) -> Vec<(&'static str, String)> {
     if !preset.rated.fitted.is_empty() {
         said.push(("fitted", format!("to {} of its ratings", preset.rated.fitted.len())));
     }
-    let figures = qos::builtin();
-    let is_own = |drive: &usize| figures.drives[*drive].name() == preset.name;
-    let Some(drive) = figures.drive(&preset.name).filter(is_own) else {
-        return said;
-    };
-    let Some(record) = qos::kept(&preset.name) else {
-        let points: usize = figures.of_drive(drive).map(|(_, group)| group.points.len()).sum();
+    let records: Vec<&PredictionRecord> = kept(&preset.name).collect();
+    if records.is_empty() {
+        let figures = qos::builtin();
+        let is_own = |drive: &usize| figures.drives[*drive].name() == preset.name;
+        let drive = figures.drive(&preset.name).filter(is_own);
+        let points = |drive: usize| figures.of_drive(drive).map(|(_, group)| group.points.len()).sum::<usize>();
         let how = format!("`assay replicate qos --drive {}` compares them", preset.name);
-        said.push(("figures", format!("{points} published latencies and rates; {how}")));
+        said.extend(drive.map(|drive| ("figures", format!("{} published latencies and rates; {how}", points(drive)))));
         return said;
-    };
+    }
     for (usage, word) in [(Use::Fit, "for fitting"), (Use::Check, "for validation")] {
-        let kind = |(kind, found): (qos::Kind, qos::KindRecord)| {
-            format!("{} {} ({})", kind.title(), times(found.factor), found.points)
-        };
-        let kinds: Vec<String> = record.kinds(usage).map(kind).collect();
+        let kind = |(title, found): (&str, KindRecord)| format!("{title} {} ({})", times(found.factor), found.points);
+        let kinds: Vec<String> = records.iter().flat_map(|record| record.kinds(usage)).map(kind).collect();
         if !kinds.is_empty() {
-            let points = record.points(usage);
+            let points: usize = records.iter().map(|record| record.points(usage)).sum();
             said.push(("figures", format!("{points} {word}; median error factors (points): {}", kinds.join(", "))));
         }
     }
-    if record.digest != qos::digest(preset) {
+    if !records.iter().all(|record| is_current(record, preset)) {
         said.push(("figures", "determined before the drive last changed".to_owned()));
     }
     said

@@ -9,8 +9,8 @@ use block::{Bytes, Seed, parse_bytes, suggestion};
 use drive::preset::Preset;
 use lab::StateCache;
 use lab::plan::catalog::PlanSource;
-use lab::replicate::qos::{self, Qos, QosDrive, QosRun};
-use lab::replicate::{QosRequest, replicate_qos};
+use lab::replicate::qos::{self, Qos, QosDrive};
+use lab::replicate::{QosRequest, replicate_qos, write_qos};
 
 use super::page::deliver;
 use crate::failure::Failure;
@@ -56,7 +56,7 @@ pub struct Options {
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     state_cache: Option<Bytes>,
 
-    /// With `qos` or a file of latencies: write into this file how well each drive predicts, as `assay drives show` tells it
+    /// Write into this file how well each drive predicts, as `assay drives show` tells it
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 }
@@ -73,7 +73,6 @@ impl Options {
             ("--quick", self.quick),
             ("--blocks", self.blocks.is_some()),
             ("--state-cache", self.state_cache.is_some()),
-            ("--record", self.record.is_some()),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => {
@@ -82,6 +81,14 @@ impl Options {
             }
             None => Ok(()),
         }
+    }
+
+    /// The record that was asked for, tried before anything is simulated.
+    ///
+    /// # Errors
+    /// If it cannot be read or written.
+    pub fn record(&self) -> Result<Option<Record>, Failure> {
+        self.record.as_deref().map(Record::at).transpose()
     }
 
     /// The command that gives the same of `figures`.
@@ -137,7 +144,7 @@ impl Figures {
 pub fn run(options: &Options, asked: &Figures, seed: Seed, format: Format, out: Option<&Path>) -> Result<(), Failure> {
     let figures = &*asked.qos;
     let drives = drives(options, figures)?;
-    let record = options.record.as_deref().map(Record::at).transpose()?;
+    let record = options.record()?;
     let began = Instant::now();
     let states = states(options.state_cache);
     let request = QosRequest { qos: figures, drives, seed, is_quick: options.quick, blocks: options.blocks, states };
@@ -150,7 +157,7 @@ pub fn run(options: &Options, asked: &Figures, seed: Seed, format: Format, out: 
     deliver(format == Format::Text, out, &asked.report_name(), || {
         report::prediction::html(figures, &done, &options.command(asked, seed), env!("CARGO_PKG_VERSION"))
     })?;
-    record.map_or(Ok(()), |record| record.write(figures, &done))
+    record.map_or(Ok(()), |record| record.write(|before| write_qos(before, figures, &done)))
 }
 
 /// The user's cache of states, of so much at most; none where there is no place for one, without which all goes on as well.
@@ -197,7 +204,7 @@ fn no_figures(figures: &Qos, name: &str) -> Failure {
 }
 
 /// The file that says how well each drive predicts.
-struct Record {
+pub struct Record {
     output: host::Output,
     path: PathBuf,
     /// What it says so far.
@@ -205,7 +212,7 @@ struct Record {
 }
 
 impl Record {
-    /// The record at `path`, tried before anything is simulated.
+    /// The record at `path`.
     fn at(path: &Path) -> Result<Self, Failure> {
         let existed = path.exists();
         let output = outputs::at(path)?;
@@ -216,8 +223,12 @@ impl Record {
         Ok(Self { output, path: path.to_owned(), before })
     }
 
-    fn write(mut self, figures: &Qos, done: &QosRun) -> Result<(), Failure> {
-        let text = qos::write_record(&self.before, figures, done)
+    /// Writes what `told` makes of what it said before.
+    ///
+    /// # Errors
+    /// If it was no record, or cannot be written.
+    pub fn write<E: std::fmt::Display>(mut self, told: impl FnOnce(&str) -> Result<String, E>) -> Result<(), Failure> {
+        let text = told(&self.before)
             .map_err(|error| Failure::usage(format!("{} is no record of drives: {error}", self.path.display())))?;
         self.output.write(text.as_bytes()).map_err(Failure::failed)?;
         notice(format!("Record: {}", self.path.display()));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use block::Seed;
 use lab::plan::catalog::PlanSource;
-use lab::replicate::{Review, ReviewError, catalog, qos, replicate};
+use lab::replicate::{Review, ReviewError, catalog, qos, replicate, write_reviews};
 
 use super::page::deliver;
 use super::prediction::{self, Figures};
@@ -71,6 +71,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     };
     arguments.qos.refuse()?;
+    let record = arguments.qos.record()?;
     let done = with_bar(|watch| replicate(&reviews, Seed::new(arguments.seed), watch));
     match arguments.format {
         Format::Json => say(&format!("{}\n", report::replication::json(&done, env!("CARGO_PKG_VERSION"))))?,
@@ -86,6 +87,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     deliver(arguments.format == Format::Text, arguments.out.as_deref(), &name, || {
         report::replication::html(&done, env!("CARGO_PKG_VERSION"))
     })?;
+    if let Some(record) = record {
+        record.write(|before| write_reviews(before, &done))?;
+    }
     match done.iter().find(|replication| replication.has_failed()) {
         None => Ok(()),
         Some(failed) => {

@@ -5,7 +5,8 @@ use drive::flash::FlashSpec;
 use drive::preset::{Preset, PresetError, Spec};
 use drive::{Device, Drive, Observed};
 use engine::{Job, Measurement, OnError, VirtualError, run_virtual_together};
-use plan::replicate::qos::{Measure, Qos, QosAnswer, QosPoint, QosRun, QosTarget, WINDOW, digest};
+use plan::replicate::digest;
+use plan::replicate::qos::{Measure, Qos, QosAnswer, QosPoint, QosRun, QosTarget, WINDOW};
 use rayon::prelude::*;
 use workload::{Distribution, Workload};
 

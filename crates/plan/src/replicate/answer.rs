@@ -1,8 +1,9 @@
 //! What was published beside what was measured, and how well the two agree.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use block::Seed;
+use drive::preset::{Preset, Spec};
 use drive::rig::Bottleneck;
 
 use super::catalog::Review;
@@ -31,6 +32,8 @@ pub struct Replication {
     pub seed: Seed,
     /// What it was done on.
     pub conditions: Vec<PartCondition>,
+    /// The drives, by their presets, that each figure is of, by the figure's name; those of parts that were carried out.
+    pub drives: BTreeMap<String, BTreeSet<String>>,
     /// The answer to each published figure, by group and series.
     pub answers: Vec<Vec<Vec<Answer>>>,
     /// What held each rig up while a figure was measured, by the figure's name and in the method's order.
@@ -197,6 +200,7 @@ impl Replication {
             about: review.method.about.clone(),
             seed,
             conditions: targets.iter().map(condition).collect(),
+            drives: drives(review, targets),
             answers,
             limits: yielded().filter_map(limit).collect(),
             besides: besides.collect(),
@@ -243,6 +247,36 @@ impl Replication {
     }
 }
 
+/// The drives that figures are of: those of the parts that give them or what they are reckoned from.
+fn drives(review: &Review, targets: &[(&MethodPart, String)]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut drives: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (part, _) in targets {
+        let Ok(preset) = Preset::find(&part.target) else { continue };
+        let name = match &preset.spec {
+            Spec::Rig(rig) => &rig.member.name,
+            _ => &preset.name,
+        };
+        // A drive with changes is of its preset.
+        let name = name.split('?').next().unwrap_or(name);
+        for given in &part.yields {
+            drives.entry(given.id.clone()).or_default().insert(name.to_owned());
+        }
+    }
+    let totals = review.method.totals.iter().map(|total| (&total.id, total.parts().collect::<Vec<_>>()));
+    let ratios = review.published.figures().map(|figure| (&figure.id, figure.ratio.iter().flatten().collect()));
+    for (id, parts) in totals.chain(ratios) {
+        let is_part = |name: &String| {
+            parts.iter().any(|part| part.strip_suffix('*').map_or(*part == name, |start| name.starts_with(start)))
+        };
+        let of: BTreeSet<String> =
+            drives.iter().filter(|(name, _)| is_part(name)).flat_map(|(_, of)| of).cloned().collect();
+        if !of.is_empty() {
+            drives.entry(id.clone()).or_default().extend(of);
+        }
+    }
+    drives
+}
+
 /// Adds the sums of the method and the ratios of the figures to what the cells gave.
 pub fn complete(review: &Review, measured: &mut Measured) {
     for total in &review.method.totals {
@@ -275,6 +309,7 @@ mod tests {
             about: String::new(),
             seed: Seed::new(1),
             conditions: Vec::new(),
+            drives: BTreeMap::new(),
             answers: vec![vec![answers]],
             limits: Vec::new(),
             besides: Vec::new(),

@@ -10,6 +10,7 @@ mod known;
 mod layout;
 mod published;
 pub mod qos;
+mod record;
 
 pub use answer::{
     Answer, Beside, Carried, GoalVerdict, Measured, MissingPart, PartCondition, Replication, Tally, complete,
@@ -18,3 +19,4 @@ pub use catalog::{Review, ReviewError};
 pub use known::{KnownFigure, known_figures};
 pub use layout::{Column, Layout};
 pub use published::{Expect, FigureGroup, Most, Published, PublishedFigure, Series, Use, parse};
+pub use record::{KindRecord, PredictionRecord, digest, kept, write_qos, write_reviews};

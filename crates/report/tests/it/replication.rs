@@ -1,5 +1,7 @@
 //! Repeated reviews as table, document and page.
 
+use std::collections::BTreeMap;
+
 use assay_report::replication::{html, json, text};
 use block::Seed;
 use drive::rig::{Bottleneck, RigPart};
@@ -46,6 +48,7 @@ fn made() -> Replication {
         about: "As it was.".to_owned(),
         seed: Seed::new(7),
         conditions: vec![PartCondition { part: "p".into(), target: "x25-m".into(), title: "Intel X25-M".into() }],
+        drives: BTreeMap::new(),
         answers,
         limits: vec![
             ("r/a".into(), Bottleneck { part: RigPart::Host, busy: 98 }),

@@ -11,7 +11,6 @@ mod keys;
 #[cfg(test)]
 mod own_tests;
 mod quantity;
-mod record;
 mod stated;
 
 pub use condition::Measure;
@@ -19,4 +18,3 @@ pub use drive::QosDrive;
 pub use file::{Qos, QosGroup, QosPoint, builtin, is_figures, parse};
 pub use judge::{Bar, BarVerdict, Ordering, QosAnswer, QosRun, QosTarget, Standing, Tallied};
 pub use quantity::{Kind, Quantity, Sense, Simulated, WINDOW};
-pub use record::{KindRecord, PredictionRecord, digest, kept, write as write_record};
