@@ -15,43 +15,6 @@ const SOURCE: &[&str] = &["id", "title", "host"];
 const DRIVE: &[&str] =
     &["id", "preset", "host", "model", "split", "interface", "nand", "rated", "arch", "seen", "note", "source"];
 const GROUP: &[&str] = &["id", "drive", "source", "cond", "unit", "grade", "read", "seen", "use", "points", "note"];
-const CONDITION: &[&str] = &[
-    "rw",
-    "bs",
-    "qd",
-    "workers",
-    "rwmixread",
-    "overwrites",
-    "distribution",
-    "offered_total_iops",
-    "rate_iops",
-    "saturated",
-    "specimen",
-    "runtime_s",
-    "ios",
-    "state",
-    "ramp_s",
-    "pattern",
-    "engine",
-    "os",
-    "note",
-    "load",
-    "qos",
-    "consistency",
-    "capacities",
-];
-const POINT: &[&str] = &["q", "v", "lo", "hi", "unit", "use", "rw", "bs", "qd", "overwrites", "unmeasured", "note"];
-
-/// Keys of conditions by fio's names, which are not theirs.
-const OF_FIO: &[(&str, &str)] = &[
-    ("iodepth", "qd"),
-    ("numjobs", "workers"),
-    ("runtime", "runtime_s"),
-    ("ramp_time", "ramp_s"),
-    ("random_distribution", "distribution"),
-    ("number_ios", "ios"),
-];
-
 /// Conditions that change what is simulated: in another table they would be words for readers.
 const SIMULATED: &[&str] = &[
     "rw",
@@ -71,6 +34,20 @@ const SIMULATED: &[&str] = &[
     "ramp_s",
     "pattern",
 ];
+/// What conditions say beside, for readers.
+const SAID: &[&str] = &["engine", "os", "note", "load", "qos", "consistency", "capacities"];
+const POINT: &[&str] = &["q", "v", "lo", "hi", "unit", "use", "rw", "bs", "qd", "overwrites", "unmeasured", "note"];
+
+/// Keys of conditions by fio's names, which are not theirs.
+const OF_FIO: &[(&str, &str)] = &[
+    ("iodepth", "qd"),
+    ("numjobs", "workers"),
+    ("runtime", "runtime_s"),
+    ("ramp_time", "ramp_s"),
+    ("random_distribution", "distribution"),
+    ("number_ios", "ios"),
+];
+
 /// The same of readings, and of points.
 const OF_READING: &[&str] = &["promise", "contents", "outside_ns"];
 const OF_POINT: &[&str] = &["q", "v", "lo", "hi", "unmeasured"];
@@ -98,6 +75,7 @@ const SHORTEST: usize = 3;
 pub(super) fn check(text: &str, mistakes: &mut Mistakes) {
     let Ok(document) = DeTable::parse(text) else { return };
     let document = document.get_ref();
+    let conditions = [SIMULATED, SAID].concat();
     tables(document, None, TOP, mistakes);
     misplaced(document, "the top of the file", TOP, mistakes);
     for (name, known) in [("reading", READING), ("source", SOURCE), ("drive", DRIVE), ("qos", GROUP)] {
@@ -111,8 +89,8 @@ pub(super) fn check(text: &str, mistakes: &mut Mistakes) {
     }
     for group in listed(document, "qos") {
         if let Some(DeValue::Table(condition)) = group.get("cond").map(Spanned::get_ref) {
-            tables(condition, Some("cond"), CONDITION, mistakes);
-            misplaced(condition, "`cond`", CONDITION, mistakes);
+            tables(condition, Some("cond"), &conditions, mistakes);
+            misplaced(condition, "`cond`", &conditions, mistakes);
             numbers(condition, mistakes);
             for key in condition.keys() {
                 let Some((_, own)) = OF_FIO.iter().find(|(name, _)| *name == key.get_ref()) else { continue };
