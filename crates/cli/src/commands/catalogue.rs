@@ -128,17 +128,17 @@ fn describe(preset: &Preset) -> String {
 }
 
 /// How wide a drive's name and its figures are in the list.
-const COLUMNS: usize = 42;
+const COLUMNS: usize = 44;
 
 /// What the list's columns say.
-const LEGEND: &str = "Fitted: number of published ratings, latencies and rates that parameters may be fitted to. \
+const LEGEND: &str = "Fitted: number of published ratings, latencies, rates and figures of reviews that parameters may be fitted to. \
     Checked: number of those for validation only, and their median error factor, averaged over kinds \
     (docs/calibration.md); `*`: determined before the drive last changed. `assay drives show NAME` describes one, \
     `assay review sim:NAME` reviews it.";
 
 /// The beginning of a line of the list.
 fn row(name: &str, fitted: &str, checked: &str) -> String {
-    format!("{name:<22}{fitted:>7}{checked:>11}")
+    format!("{name:<24}{fitted:>7}{checked:>11}")
 }
 
 /// To how many figures a drive may be fitted, how many check it, and by what factor it is off there.

@@ -159,7 +159,6 @@ mod tests {
             ("980-1tb?map.hmb_access=1h", "at most 100 ms"),
             ("990-pro?controller.page_read=1h", "at most 100 ms"),
             ("990-pro?controller.read_ahead=1TiB", "a drive reads at most 64 MiB ahead; check its unit"),
-            ("990-pro?slc.fixed=2TB", "the fixed cache is a part of the flash: lower slc.fixed"),
         ] {
             let said = Preset::find(drive).expect_err(drive).to_string();
             assert!(said.contains(words), "{drive}: {said}");

@@ -5,7 +5,6 @@ use toml::{Table as Toml, Value};
 
 use super::error::PresetError;
 use super::fields::Table;
-use super::host::HostTable;
 
 /// The file `text` with `changes` made. Fields of `tables` may be set whether the file has them or not.
 pub fn apply(text: &str, changes: &str, tables: &[Table]) -> Result<String, PresetError> {
@@ -38,26 +37,6 @@ pub fn once<'a>(
 /// A table that the file lacks, which is the user's own doing.
 pub fn own_table() -> Value {
     Value::Table([("source".to_owned(), Value::String("changed by name".to_owned()))].into_iter().collect())
-}
-
-/// `changes` to a drive that is in no rig: those to itself in its own file's words, which may begin with `drive.`, and those to
-/// its host, which begin with `rig.`, without that.
-pub fn of_single(changes: &str) -> (String, Vec<&str>) {
-    let (mut own, mut of_host) = (Vec::new(), Vec::new());
-    for change in changes.split('&') {
-        match change.trim_start().split_once('.') {
-            Some(("drive", rest)) => own.push(rest),
-            Some(("rig", rest)) if !is_of_table(rest) => of_host.push(rest),
-            _ => own.push(change),
-        }
-    }
-    (own.join("&"), of_host)
-}
-
-/// Whether a change after `rig.` is to the table `rig` of the drive's file itself.
-fn is_of_table(rest: &str) -> bool {
-    let name = rest.split('=').next().unwrap_or_default().trim();
-    HostTable::FIELDS.contains(&name)
 }
 
 /// The error that the drive cannot be made once changed.

@@ -2,10 +2,10 @@
 
 use toml::{Table as Toml, Value};
 
+use super::change;
+use super::embedded::RIGS;
 use super::error::PresetError;
-use super::fields::table;
-use super::{RIGS, change};
-use crate::rig::RigFile;
+use super::fields::{Table, table};
 
 table!(
     /// The host in which a drive is measured.
@@ -31,11 +31,31 @@ impl HostTable {
     }
 }
 
-/// The drive's file `text` with `changes` made to its host: each names a field of a rig, without `rig.` before it.
+/// `changes` to a drive that is in no rig: those to itself in its own file's words, which may begin with `drive.`, and those to
+/// its host, which begin with `rig.`, without that.
+pub fn of_single(changes: &str) -> (String, Vec<&str>) {
+    let (mut own, mut of_host) = (Vec::new(), Vec::new());
+    for change in changes.split('&') {
+        match change.trim_start().split_once('.') {
+            Some(("drive", rest)) => own.push(rest),
+            Some(("rig", rest)) if !is_of_table(rest) => of_host.push(rest),
+            _ => own.push(change),
+        }
+    }
+    (own.join("&"), of_host)
+}
+
+/// Whether a change after `rig.` is to the table `rig` of the drive's file itself.
+fn is_of_table(rest: &str) -> bool {
+    let name = rest.split('=').next().unwrap_or_default().trim();
+    HostTable::FIELDS.contains(&name)
+}
+
+/// The drive's file `text` with `changes` made to its host: each names a field of a rig, whose `tables` are given, without `rig.` before it.
 ///
 /// # Errors
 /// If the drive is measured without a host, or one names nothing in a rig.
-pub fn apply(text: &str, changes: &[&str]) -> Result<String, PresetError> {
+pub fn apply(text: &str, changes: &[&str], tables: &[Table]) -> Result<String, PresetError> {
     let mut file: Toml = toml::from_str(text)?;
     let mut set = Vec::new();
     for change in changes {
@@ -43,7 +63,7 @@ pub fn apply(text: &str, changes: &[&str]) -> Result<String, PresetError> {
         let table = file.get_mut("rig").and_then(Value::as_table_mut);
         let table = table.filter(|table| table.get("host").and_then(Value::as_str).is_some_and(|host| host != BARE));
         let table = table.ok_or_else(|| refuse(missing(change)))?;
-        let (of, field, value) = change::part(change, RigFile::TABLES).map_err(refuse)?;
+        let (of, field, value) = change::part(change, tables).map_err(refuse)?;
         if (of, field) == ("array", "drive") {
             return Err(refuse("the drive in its host is this one; ask for the other in its place".to_owned()));
         }

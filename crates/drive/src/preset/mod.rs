@@ -229,12 +229,12 @@ impl Preset {
         let text = match self.spec {
             Spec::Rig(_) => rig::change(&self.text, changes)?,
             _ => {
-                let (own, of_host) = change::of_single(changes);
+                let (own, of_host) = host::of_single(changes);
                 let changed = match own.is_empty() {
                     true => self.text.clone(),
                     false => change::apply(&self.text, &own, self.spec.tables())?,
                 };
-                host::apply(&changed, &of_host)?
+                host::apply(&changed, &of_host, RigFile::TABLES)?
             }
         };
         let capacity = self.capacity();

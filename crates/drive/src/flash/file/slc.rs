@@ -41,13 +41,7 @@ impl SlcTable {
         )?;
         // What one block of each unit holds with one bit a cell.
         let row = geometry.block().get() / u64::from(self.bits) * u64::from(geometry.units());
-        let all = Bytes::new(row.saturating_mul(u64::from(geometry.blocks_per_plane)));
-        require(
-            self.fixed <= all,
-            || format!("slc.fixed is {}, and all of the flash holds {all} with one bit a cell", self.fixed),
-            "the fixed cache is a part of the flash: lower slc.fixed, or raise capacity.user",
-        )?;
-        // The dynamic cache ends where free blocks do.
+        // Both end where free blocks do, as in a drive that was made smaller.
         let blocks = |bytes: Bytes| (bytes.get() / row).min(u64::from(u32::MAX >> 2)) as u32;
         let (fixed, dynamic) = (blocks(self.fixed), blocks(self.dynamic));
         let fold_from = |share: u64| (u64::from(fixed + dynamic) * share).div_ceil(1_000_000).max(FOLD_MIN) as u32;
