@@ -34,7 +34,7 @@ pub struct QosTarget {
     pub title: String,
     /// The rig that stood for its host; none where it was measured by itself.
     pub host: Option<String>,
-    /// A digest of what it is made of ([`digest`](super::digest)).
+    /// A digest of what it is made of ([`digest`](crate::replicate::digest)).
     pub digest: String,
     /// Blocks of a plane as simulated and as the preset has them; none where nothing was scaled down.
     pub blocks: Option<(u32, u32)>,
