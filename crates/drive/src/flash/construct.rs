@@ -110,15 +110,12 @@ impl<'d> Writer<'d> {
     pub(super) fn new(drive: &'d mut FlashDrive) -> Self {
         assert!(drive.is_at_rest(), "a drive is written without time only when nothing is in flight");
         drive.warm_up(drive.now);
-        let mut pending = Vec::new();
-        if drive.spec.power.capacitor {
-            drive.complete_partials();
-            pending.append(&mut drive.waiting);
-            pending.iter().for_each(|_| drive.buffer.release(drive.now));
-            drive.waiting_ready = Nanos::ZERO;
-        } else {
-            drive.harden(drive.now);
-        }
+        drive.harden(drive.now);
+        drive.complete_partials();
+        // What a flush leaves in the buffer waits on.
+        let pending = std::mem::take(&mut drive.waiting);
+        pending.iter().for_each(|_| drive.buffer.release(drive.now));
+        drive.waiting_ready = Nanos::ZERO;
         drive.now = drive.now.max(drive.buffer.drained());
         let work = drive.work();
         Self { drive, pending, work }
@@ -233,9 +230,7 @@ impl<'d> Writer<'d> {
             drive.buffer.acquire();
             drive.waiting.push(waiting);
         }
-        if !drive.spec.power.capacitor {
-            drive.harden(drive.now);
-        }
+        drive.harden(drive.now);
         drive.now = drive.now.max(drive.buffer.drained());
         let [before, used] = [self.work, drive.work()].map(|work| drive.meter.energy(drive.now, work));
         if let Some(thermal) = &mut drive.thermal {

@@ -292,12 +292,12 @@ fn drive(name: &str) -> Result<Preset, PresetError> {
 pub fn host_of(name: &str, changes: &str, member: Preset) -> Result<RigSpec, PresetError> {
     let known = RIGS.iter().map(|(known, _)| *known).chain(["none"]);
     let (_, text) = RIGS.iter().find(|(known, _)| *known == name).ok_or_else(|| unknown(name, known))?;
-    let changed = match changes.is_empty() {
-        true => (*text).to_owned(),
-        false => change::apply(text, changes, RigFile::TABLES)?,
-    };
-    bounds::check(&changed)?;
-    let rig = toml::from_str::<RigFile>(&changed)?.around(member)?;
+    let mut text = (*text).to_owned();
+    if !changes.is_empty() {
+        text = change::apply(&text, changes, RigFile::TABLES)?;
+        bounds::check(&text)?;
+    }
+    let rig = toml::from_str::<RigFile>(&text)?.around(member)?;
     require(
         rig.drives == 1,
         || format!("rig.host is `{name}`, a rig of {} drives", rig.drives),
