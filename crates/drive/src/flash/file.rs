@@ -17,7 +17,7 @@ use super::packing::Packing;
 use super::retirement::WORN_START_MIN;
 use super::{
     CellTimes, CollectionPolicy, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandBehaviour, NandTimes,
-    PAGE_TYPES_MAX, PacingSpec, PageTypes, TablesSpec,
+    PAGE_TYPES_MAX, PacingSpec, PageTypes, TablesSpec, TaskSpec,
 };
 use crate::draw::{Factor, Spread};
 use crate::preset::fields::Table;
@@ -458,6 +458,13 @@ impl FlashFile {
         let nand = self.nand.times(self.slc.as_ref())?;
         let [journal, checkpoint, log] =
             [&self.journal, &self.checkpoint, &self.log].map(|task| task.as_ref().map(TaskTable::spec).transpose());
+        let tasks = [journal?, checkpoint?, log?];
+        let needs_pace = |task: &TaskSpec| task.beside.is_some() || task.catch_up.is_some();
+        require(
+            collection.pacing.is_some() || !tasks.iter().flatten().any(needs_pace),
+            || "a journal, checkpoint or log has beside or catch_up, and gc no pacing".to_owned(),
+            "both are of writes that wait for the pace of the flash: give gc.pacing, or leave them out",
+        )?;
         let behaviour = NandBehaviour {
             variation: self.variation.as_ref().map(VariationTable::spec).transpose()?,
             errors: self.errors.as_ref().map(|errors| errors.spec(&nand.pages)).transpose()?,
@@ -480,7 +487,7 @@ impl FlashFile {
             write: self.controller.write,
             page_write: self.controller.page_write,
             page_read: self.controller.page_read,
-            tasks: [journal?, checkpoint?, log?],
+            tasks,
             patrol: self.patrol.as_ref().map(|patrol| patrol.spec(&geometry, &nand)).transpose()?,
             map_cache,
             read_ahead: self.controller.read_ahead(&geometry)?,

@@ -3,7 +3,7 @@
 use block::{Bytes, Nanos, Op, Seed};
 use serde::{Deserialize, Serialize};
 
-use super::pacing::BEHIND;
+use super::pacing::{BEHIND, Pacing};
 use crate::draw::{Draws, Spread};
 use crate::periodic::Periodic;
 
@@ -34,6 +34,10 @@ pub struct TaskSpec {
     /// If a command has come within this time before it begins, it is done beside commands and holds nothing. None: it
     /// always holds them.
     pub after_idle: Option<Nanos>,
+    /// The flash goes on while it holds writes: behind it these are taken at so much of the time from one page to the next, in
+    /// millionths, until the flash has caught up. It then holds writes also where the flash limits them. None: writes go on at the
+    /// pace of the flash.
+    pub catch_up: Option<u32>,
 }
 
 /// How much of one write changes the map in a place of its own.
@@ -93,9 +97,10 @@ impl Housekeeping {
         self.draws.join(seed);
     }
 
-    /// When a command that is there at `now` can begin; `turn` is when a write has its turn by the pace of the flash.
+    /// When a command that is there at `now` can begin; `turn` is when a write has its turn by the pace of the flash, which `pacing`
+    /// keeps.
     #[inline]
-    pub fn begin(&mut self, now: Nanos, op: Op, bytes: Bytes, turn: Nanos) -> Nanos {
+    pub fn begin(&mut self, now: Nanos, op: Op, bytes: Bytes, turn: Nanos, mut pacing: Option<&mut Pacing>) -> Nanos {
         let mut start = now;
         let asked = std::mem::replace(&mut self.asked, now);
         if now.since(turn) > BEHIND {
@@ -106,14 +111,14 @@ impl Housekeeping {
         for task in &mut self.tasks {
             // Only the last of those that were due can hold a command.
             if let Some((began, _)) = task.timer.last(now) {
-                task.hold(began, began.since(asked), owed, &mut self.draws);
+                task.hold(began, began.since(asked), owed, &mut self.draws, pacing.as_deref_mut());
                 task.written = Bytes::ZERO;
             }
             if op == Op::Write {
                 task.written += bytes;
                 task.changed += bytes.min(CHANGED_MAX);
                 if let Some(each) = task.spec.written.filter(|&each| task.written >= each) {
-                    task.hold(now.max(task.until), now.since(asked), owed, &mut self.draws);
+                    task.hold(now.max(task.until), now.since(asked), owed, &mut self.draws, pacing.as_deref_mut());
                     task.written = Bytes::new(task.written.get() % each.get().max(1));
                 }
             }
@@ -135,10 +140,10 @@ impl Housekeeping {
 impl Task {
     /// Has commands wait for one that begins at `from`, when no command has come for as long as `quiet` and writes have waited
     /// for `owed` lately, unless it is done beside them.
-    fn hold(&mut self, from: Nanos, quiet: Nanos, owed: Nanos, draws: &mut Draws) {
+    fn hold(&mut self, from: Nanos, quiet: Nanos, owed: Nanos, draws: &mut Draws, pacing: Option<&mut Pacing>) {
         let changed = std::mem::take(&mut self.changed).get();
         let is_paced = owed > BEHIND;
-        if self.spec.beside.is_some_and(|most| owed <= most || is_paced)
+        if self.spec.beside.is_some_and(|most| owed <= most || is_paced && self.spec.catch_up.is_none())
             || self.spec.after_idle.is_some_and(|after_idle| quiet < after_idle)
         {
             return;
@@ -148,6 +153,9 @@ impl Task {
         let length = self.length.factor(draws.draw()).of(self.spec.length + longer).min(self.spec.length_max);
         self.until = from + length;
         self.reads_until = from + Nanos::from_nanos(length.as_nanos() * u64::from(self.spec.reads_held) / 1_000_000);
+        if let (Some(pacing), Some(share)) = (pacing, self.spec.catch_up) {
+            pacing.hold(from, length, share);
+        }
     }
 }
 
@@ -166,6 +174,7 @@ mod tests {
         reads_held: 0,
         beside: None,
         after_idle: None,
+        catch_up: None,
     };
 
     fn drive(specs: &[TaskSpec]) -> Housekeeping {
@@ -178,13 +187,13 @@ mod tests {
         let mut waits = 0;
         for index in 0..2_560 {
             let now = Nanos::from_millis(index * 10);
-            let start = drive.begin(now, Op::Write, Bytes::from_kib(4), Nanos::ZERO);
+            let start = drive.begin(now, Op::Write, Bytes::from_kib(4), Nanos::ZERO, None);
             if start > now {
                 waits += 1;
                 assert_eq!(start, now + TASK.length);
                 let soon = now + Nanos::from_millis(1);
-                assert_eq!(drive.begin(soon, Op::Read, Bytes::from_kib(4), Nanos::ZERO), soon, "reads go on");
-                assert_eq!(drive.begin(soon, Op::Flush, Bytes::ZERO, Nanos::ZERO), start);
+                assert_eq!(drive.begin(soon, Op::Read, Bytes::from_kib(4), Nanos::ZERO, None), soon, "reads go on");
+                assert_eq!(drive.begin(soon, Op::Flush, Bytes::ZERO, Nanos::ZERO, None), start);
             }
         }
         assert_eq!(waits, 10, "of ten mebibytes");
@@ -197,7 +206,7 @@ mod tests {
         let (mut waiting, mut longest) = (0, Nanos::ZERO);
         for index in 0..200_000 {
             let now = Nanos::from_micros(index * 100);
-            let wait = drive.begin(now, Op::Read, Bytes::from_kib(4), Nanos::ZERO) - now;
+            let wait = drive.begin(now, Op::Read, Bytes::from_kib(4), Nanos::ZERO, None) - now;
             waiting += u32::from(wait > Nanos::ZERO);
             longest = longest.max(wait);
         }
@@ -212,7 +221,7 @@ mod tests {
         let mut drive = drive(&[TaskSpec { every: Some(every), reads_held: 1_000_000, ..TASK }]);
         for hour in 1..100 {
             let now = Nanos::from_secs(3_600 * hour);
-            assert!(drive.begin(now, Op::Read, Bytes::from_kib(4), Nanos::ZERO) <= now + TASK.length);
+            assert!(drive.begin(now, Op::Read, Bytes::from_kib(4), Nanos::ZERO, None) <= now + TASK.length);
         }
     }
 
@@ -223,14 +232,15 @@ mod tests {
             let each = Some(Bytes::from_mib(64));
             let spec = TaskSpec { written: each, length_per_mib: Nanos::from_millis(1), reads_held: 500_000, ..TASK };
             let mut drive = drive(&[spec]);
-            let write = |drive: &mut Housekeeping, now| drive.begin(now, Op::Write, Bytes::from_kib(4), now + owed);
+            let write =
+                |drive: &mut Housekeeping, now| drive.begin(now, Op::Write, Bytes::from_kib(4), now + owed, None);
             assert!((1..64 * 256).all(|_| write(&mut drive, Nanos::ZERO) == Nanos::ZERO));
             assert_eq!(write(&mut drive, Nanos::ZERO), Nanos::from_millis(length));
-            let read = drive.begin(Nanos::ZERO, Op::Read, Bytes::from_kib(4), Nanos::ZERO);
+            let read = drive.begin(Nanos::ZERO, Op::Read, Bytes::from_kib(4), Nanos::ZERO, None);
             assert_eq!(read, Nanos::from_millis(length / 2));
             assert_eq!(write(&mut drive, Nanos::from_millis(100)), Nanos::from_millis(100), "it begins anew");
             let late = Nanos::from_secs(1);
-            let long = (0..64).map(|_| drive.begin(late, Op::Write, Bytes::from_mib(1), late + owed));
+            let long = (0..64).map(|_| drive.begin(late, Op::Write, Bytes::from_mib(1), late + owed, None));
             let held = long.last().expect("there are some") - late;
             assert!(held < Nanos::from_millis(3), "a long write changes one place of the map: {held}");
         }
@@ -247,7 +257,8 @@ mod tests {
                 ..TASK
             };
             let mut drive = drive(&[TaskSpec { written: Some(Bytes::from_mib(mib)), ..limits }]);
-            let waits = (0..mib * 256).map(|_| drive.begin(Nanos::ZERO, Op::Write, Bytes::from_kib(4), Nanos::ZERO));
+            let waits =
+                (0..mib * 256).map(|_| drive.begin(Nanos::ZERO, Op::Write, Bytes::from_kib(4), Nanos::ZERO, None));
             assert_eq!(waits.last(), Some(Nanos::from_millis(held)), "{mib} MiB");
         }
     }
@@ -263,7 +274,7 @@ mod tests {
             let mut now = Nanos::from_secs(1);
             let held = |_: &u64| {
                 now += gap;
-                drive.begin(now, Op::Write, Bytes::from_kib(4), now + owed) > now
+                drive.begin(now, Op::Write, Bytes::from_kib(4), now + owed, None) > now
             };
             (0..2_000).filter(held).count() > 0
         };
@@ -278,7 +289,7 @@ mod tests {
         let us = Nanos::from_micros;
         let mut drive = drive(&[TaskSpec { every: Some(us(10_000)), beside: Some(us(50)), ..TASK }]);
         let mut held = |index: u64, op: Op, turn: Nanos| {
-            drive.begin(us(index * 100), op, Bytes::from_kib(4), turn) > us(index * 100)
+            drive.begin(us(index * 100), op, Bytes::from_kib(4), turn, None) > us(index * 100)
         };
         assert!((0..1_000).filter(|&index| held(index, Op::Write, us(index * 100 + 200))).count() > 100);
         assert!((1_100..2_000).all(|index| !held(index, Op::Flush, us(100_100))));
@@ -292,7 +303,7 @@ mod tests {
         let waits = (0..20_000).filter(|index| {
             let now = Nanos::from_micros(index * 20);
             let owed = Nanos::from_micros(if index % 100 == 0 { 900 } else { 0 });
-            drive.begin(now, Op::Write, Bytes::from_kib(4), now + owed) > now
+            drive.begin(now, Op::Write, Bytes::from_kib(4), now + owed, None) > now
         });
         assert_eq!(waits.count(), 0);
     }

@@ -277,7 +277,8 @@ impl FlashDrive {
         self.warm_up(now);
         self.patrol(now);
         let awake = now + self.meter.begin(now);
-        let from = self.housekeeping.begin(awake, request.op, request.bytes(), self.turn());
+        let turn = self.turn();
+        let from = self.housekeeping.begin(awake, request.op, request.bytes(), turn, self.pacing.as_mut());
         let (core, start) = self.firmware.begin_among(self.spec.cores_of(request.op), awake, from, request.op);
         let command = self.jitter.vary(&mut self.pace_draws, self.spec.command);
         let ready = start + self.paced(command);

@@ -87,7 +87,7 @@ impl PcmDrive {
 
     fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         let awake = now + self.meter.begin(now);
-        let from = self.housekeeping.begin(awake, request.op, request.bytes(), Nanos::ZERO);
+        let from = self.housekeeping.begin(awake, request.op, request.bytes(), Nanos::ZERO, None);
         let (core, start) = self.firmware.begin(awake, from, request.op);
         let ready = start + self.spec.jitter.vary(&mut self.pace_draws, self.spec.command);
         self.firmware.hold(core, ready + self.spec.retire);

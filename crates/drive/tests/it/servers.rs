@@ -196,3 +196,22 @@ fn a_sas_adapter_limits_the_reads_of_sata_drives() {
     near("at a port", port, 96_000.0, 0.05);
     assert_ne!(part, Some(RigPart::Controllers));
 }
+
+/// The firmware of the P5520 holds writes for 4 of 12 ms once they wait for the flash. This goes on meanwhile, so that as many are taken
+/// with few in flight, which its buffer could hold, as with so many that the flash always has some before it.
+#[test]
+fn what_a_checkpoint_holds_is_caught_up_with() {
+    let sustained = |catch_up: &str, depth: u64| {
+        let small = "capacity.user=1GiB&spare=60%&pages_per_block=96&factory_bad=0%&channels=4&nand.erase=600us";
+        let mut drive = preset(&format!("p5520-1920?{small}&checkpoint.catch_up={catch_up}")).build();
+        let all = drive.shape().capacity;
+        drive.fill(Lba::new(0), Lba::at(all), Bytes::from_mib(1), 100);
+        scattered(&mut drive, Op::Write, all, 256, 300_000);
+        scattered(&mut drive, Op::Write, all, depth, 100_000)
+    };
+    let [few, many] = [16, 256].map(|depth| sustained("66%", depth));
+    let lost = sustained("100%", 16);
+    println!("{few:.0} writes a second, {many:.0} with many in flight; {lost:.0} where nothing is caught up with");
+    assert!((few / many - 1.0).abs() < 0.04, "{few:.0} and {many:.0}");
+    assert!((0.6..0.85).contains(&(lost / few)), "{lost:.0} of {few:.0}");
+}

@@ -100,6 +100,8 @@ table!(pub(crate) TaskTable {
     beside: Option<Nanos>,
     #[serde(default, deserialize_with = "some_duration")]
     after_idle: Option<Nanos>,
+    #[serde(default, deserialize_with = "some_share")]
+    catch_up: Option<u64>,
 });
 
 table!(pub(super) PatrolTable {
@@ -222,7 +224,7 @@ impl PatrolTable {
 impl TaskTable {
     pub(crate) fn spec(&self) -> Result<TaskSpec, PresetError> {
         let Self { written, every, length, length_deviation: ppm, length_per_mib, holds_reads, reads_held, .. } = *self;
-        let Self { length_from, length_max, beside, after_idle, .. } = *self;
+        let Self { length_from, length_max, beside, after_idle, catch_up, .. } = *self;
         require(
             length_max.is_none_or(|most| most >= length) && (length_from.is_none() || length_per_mib > Nanos::ZERO),
             || {
@@ -259,6 +261,11 @@ impl TaskTable {
             || format!("a journal, checkpoint or log has beside = {beside:?}"),
             "writes that wait for the flash for 1 ms or more are limited by it: give less",
         )?;
+        require(
+            catch_up.is_none_or(|share| (10_000..=1_000_000).contains(&share)),
+            || format!("a journal, checkpoint or log has catch_up of {} %", catch_up.unwrap_or_default() / 10_000),
+            "behind it writes are taken in 1% to 100% of the time from one page to the next",
+        )?;
         Ok(TaskSpec {
             written,
             every,
@@ -270,6 +277,7 @@ impl TaskTable {
             reads_held: share as u32,
             beside,
             after_idle,
+            catch_up: catch_up.map(|share| share as u32),
         })
     }
 }
