@@ -125,7 +125,8 @@ impl Mapping {
         }
     }
 
-    /// The same before each of so many pages of the host's, where nothing else comes between them.
+    /// The same before each of so many pages of the host's, where nothing else comes between them. Some of these may be noted as
+    /// written to the host's block: the caller says how many there are.
     pub(super) fn collect_for(&mut self, unit: Unit, pages: u32, plan: &mut Vec<FlashOp>, placing: &mut impl Placing) {
         let mut left = pages;
         while left > 0 {
@@ -139,6 +140,8 @@ impl Mapping {
                 None => return,
             };
             self.collect(unit, due, plan, placing);
+            // How many erased pages are left has a part in how fast the next block is emptied.
+            self.units[unit.0 as usize].host.next += due;
             left -= due;
         }
     }

@@ -48,7 +48,7 @@ impl Mapping {
         let count = if begun < room { room - begun } else { room };
         self.collect_for(unit, count, plan, placing);
         let state = &mut self.units[unit.0 as usize];
-        state.host.next += count;
+        state.host.next = next + count;
         state.valid += count;
         self.counts[block as usize] += count as u16;
         let slot = block << self.page_bits | next;
