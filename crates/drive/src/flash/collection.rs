@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::candidates::NOT_CLOSED;
 use super::geometry::{Geometry, Unit};
-use super::mapping::{Mapping, PageSource};
+use super::mapping::{Frontier, Mapping, PageSource};
 use super::marks::mark;
 use super::operation::{FlashOp, Moved, UNNAMED};
 use super::pacing::PacingSpec;
@@ -173,7 +173,13 @@ impl Mapping {
             self.write_out_victim(unit);
         }
         let Some(victim) = self.units[unit.0 as usize].victim else { return false };
+        let Frontier { next, end, .. } = self.units[unit.0 as usize].collection;
+        // Not beyond the block that takes them, where the host may have the next one.
+        let pages = if self.slc.is_some() { pages.min(end - next) } else { pages };
         self.move_pages(unit, victim, pages * self.granules(), plan, &mut InSlots);
+        if self.slc.is_some() {
+            self.return_to_single(unit);
+        }
         self.digest = (self.digest ^ u64::from(unit.0) << 32 ^ u64::from(pages)).wrapping_mul(0x94d0_49bb_1331_11eb);
         true
     }

@@ -1,12 +1,45 @@
 //! Folding: one-bit blocks that are emptied into others while the host writes.
 
 use super::geometry::Unit;
-use super::mapping::Mapping;
+use super::mapping::{Frontier, Mapping, UnitState};
+use super::operation::Cells;
 
 /// One-bit blocks of a unit at which folding can begin: one of them may be open.
 pub const FOLD_MIN: u64 = 2;
 
 impl Mapping {
+    /// Whether the host may have one more one-bit block in a unit.
+    pub(super) fn has_single(&self, unit: Unit) -> bool {
+        let state = &self.units[unit.0 as usize];
+        let is_spared = state.free.len() as u32 > self.collection.start + 2;
+        self.slc.is_some_and(|slc| state.single < slc.fixed || state.single < slc.fixed + slc.dynamic && is_spared)
+    }
+
+    /// Has the host write to a one-bit block again, if there is one, where it had come to others. A block that it had begun is
+    /// filled by what is moved, and what was opened for that is the host's.
+    pub(super) fn return_to_single(&mut self, unit: Unit) {
+        let Some(slc) = self.slc else { return };
+        let UnitState { host, collection, .. } = self.units[unit.0 as usize];
+        let is_whole = host.next.is_multiple_of(self.geometry.program_pages);
+        let is_empty = |frontier: Frontier| frontier.next == 0;
+        if host.cells == Cells::Single
+            || !is_whole
+            || !is_empty(host) && !is_empty(collection)
+            || !self.has_single(unit)
+        {
+            return;
+        }
+        self.write_out(unit, host.block);
+        let end = self.single_pages(slc);
+        let state = &mut self.units[unit.0 as usize];
+        if !is_empty(host) {
+            std::mem::swap(&mut state.host, &mut state.collection);
+        }
+        state.host = Frontier { end, cells: Cells::Single, ..state.host };
+        state.single += 1;
+        self.single[state.host.block as usize] = true;
+    }
+
     /// Whether a unit has so many one-bit blocks that one of them is to be emptied, whatever else is free.
     ///
     /// One page moves for each that the host writes, or as many as garbage collection would; so both have their share of the

@@ -417,14 +417,8 @@ impl Mapping {
     /// Opens a free block: with one bit a cell for the host, as long as there are blocks for that.
     fn open(&mut self, unit: Unit, source: PageSource) -> Frontier {
         let pages = self.geometry.pages_per_block;
+        let single = matches!(source, PageSource::Host) && self.has_single(unit);
         let state = &mut self.units[unit.0 as usize];
-        let single = match (self.slc, source) {
-            (Some(slc), PageSource::Host) => {
-                let spare = state.free.len() as u32 > self.collection.start + 2;
-                state.single < slc.fixed || state.single < slc.fixed + slc.dynamic && spare
-            }
-            _ => false,
-        };
         let block = if self.wear.is_none() { state.free.pop_front() } else { self.take_least_worn(unit) };
         let block = block.expect("collection starts while there are free blocks and keeps pace");
         self.changes.note(block, self.counts.len() as u32);

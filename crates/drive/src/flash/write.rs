@@ -292,16 +292,25 @@ impl FlashDrive {
         let (mut at, step) = (from, self.spec.geometry.program_pages);
         while at < until && !units.is_empty() {
             let end = until.min(at + IDLE_SLICE);
-            units.retain(|unit| {
-                while self.nand.free_at(*unit).max(at) < end {
-                    self.plan.clear();
-                    if !self.mapping.collect_idle(*unit, until_free, step, &mut self.plan) {
-                        return false;
+            // Planes of a die take turns: each does a step, and another is the first of the next slice.
+            let mut is_busy = true;
+            while is_busy {
+                is_busy = false;
+                units.retain(|unit| {
+                    if self.nand.free_at(*unit).max(at) >= end {
+                        return true;
                     }
-                    self.nand.book(at, at, &self.plan);
-                }
-                true
-            });
+                    self.plan.clear();
+                    let moves = self.mapping.collect_idle(*unit, until_free, step, &mut self.plan);
+                    if moves {
+                        self.nand.book(at, at, &self.plan);
+                    }
+                    is_busy |= moves;
+                    moves
+                });
+            }
+            let others = usize::from(!units.is_empty());
+            units.rotate_left(others);
             at = end;
         }
     }

@@ -103,8 +103,8 @@ const ALL: &[Bound] = &[
         words: "it takes at most 5 minutes; check its unit",
     },
     Bound {
-        tables: &["link", "nand", "flash", "media"],
-        fields: &["rate", "channel"],
+        tables: &["link", "nand", "flash", "media", "controller", "service"],
+        fields: &["rate", "channel", "read_rate", "write_rate", "bandwidth"],
         range: Range::Rate(Rate::from_bytes_per_second(100_000), Rate::from_megabytes_per_second(1_000_000)),
         words: "it is 100 kB/s to 1,000 GB/s; check its unit",
     },
@@ -125,7 +125,8 @@ pub fn check(text: &str) -> Result<(), PresetError> {
     for Bound { tables, fields, range, words } in ALL {
         for (table, field) in tables.iter().flat_map(|table| fields.iter().map(move |field| (*table, *field))) {
             let Some(given) = file.get(table).and_then(|table| table.get(field)?.as_str()) else { continue };
-            if given.trim().parse::<f64>().is_ok() {
+            // A number without a unit is told of by its field; nothing at all needs none.
+            if given.trim().parse::<f64>().is_ok_and(|number| number != 0.0) {
                 continue;
             }
             let holds = match range {
@@ -149,6 +150,8 @@ mod tests {
             ("x25-m?nand.read=50", "`50` has no unit; give the time with one, such as `50us`"),
             ("x25-m?nand.read=50s", "nand.read is 50s; flash is read in 500 ns to 10 ms; check its unit"),
             ("x25-m?nand.read=50ns", "check its unit"),
+            ("x25-m?nand.read=0", "nand.read is 0; flash is read in 500 ns to 10 ms"),
+            ("ssd-320?controller.write_rate=1 B/s", "controller.write_rate is 1 B/s; it is 100 kB/s to"),
             ("x25-m?nand.erase=2h", "a block is erased in 1 us to 1 s"),
             ("x25-m?nand.channel=40 B/s", "100 kB/s to 1,000 GB/s"),
             ("nearline-7200?seek.read_average=8s", "a seek takes at most 1 s"),
@@ -169,6 +172,7 @@ mod tests {
             crate::pcm::PcmFile::TABLES,
             crate::hybrid::HybridFile::TABLES,
             crate::rig::RigFile::TABLES,
+            crate::dram::DramFile::TABLES,
         ]
         .concat();
         for Bound { tables, fields, .. } in ALL {

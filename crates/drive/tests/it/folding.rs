@@ -65,3 +65,21 @@ fn a_mistake_in_it_says_what_would_be_right() {
         assert!(said.contains("at most 100% of the one-bit blocks"), "{changes}: {said}");
     }
 }
+
+/// The planes of a die have its time by turns: what half of it suffices for is done in half of each, and the host has as much of
+/// its cache again, which it uses in all of them.
+#[test]
+fn in_idle_time_the_planes_of_a_die_fold_by_turns() {
+    let small =
+        "capacity.user=1GiB&spare=100%&slc.fixed=16MiB&dynamic=112MiB&pages_per_block=64&channels=1&factory_bad=0%";
+    let quick = |rest: u64| {
+        let mut drive = Preset::find(&format!("870-evo-250?{small}")).unwrap_or_else(|error| panic!("{error}")).build();
+        write(&mut drive, Bytes::ZERO, Bytes::from_mib(128));
+        drive.submit(drive.now() + Nanos::from_millis(rest), Tag(0), Request::FLUSH);
+        drive.complete(Nanos::MAX).expect("a flush in flight");
+        let step = Bytes::from_mib(4);
+        (0..32).map(|at| write(&mut drive, Bytes::from_mib(256) + step.times(at), step).0).collect::<Vec<f64>>()
+    };
+    let quick = [4, 8, 12].map(|seconds| quick(seconds * 1_000).into_iter().filter(|&rate| rate > 100.0).count());
+    assert!(quick.windows(2).all(|pair| (8..=12).contains(&(pair[1] - pair[0]))), "{quick:?} times 4 MiB");
+}

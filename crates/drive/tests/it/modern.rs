@@ -149,8 +149,6 @@ fn a_full_cache_slows_to_the_rate_of_its_flash_and_is_empty_again_after_a_rest()
         let rested = drive.now() + Nanos::from_secs(60);
         drive.submit(rested, Tag(0), Request::FLUSH);
         drive.complete(Nanos::MAX);
-        // The blocks that were open go on as they were.
-        in_order(&mut drive, Op::Write, Bytes::from_gib(4), Bytes::from_mib(64));
         let again = Bytes::from_gib(3);
         near(&format!("{name}, after a rest"), in_order(&mut drive, Op::Write, again, most), quick, 0.15);
     }
