@@ -202,7 +202,8 @@ impl Schedule {
             self.suspended = true;
             return Turn { stopped: Some(at), ..free };
         }
-        if begins >= at {
+        // What resumes has begun, though what it has done may be less than what that takes.
+        if begins >= at && first.suspensions == 0 {
             return Turn { stopped: Some(begins), ..free };
         }
         let step = match first.kind {
@@ -215,7 +216,7 @@ impl Schedule {
                 // What is left of such a step is distributed as all of it.
                 at + exponential(draws.draw()).of(step)
             }
-            _ => at + left_of(step, at - begins),
+            _ => at + left_of(step, at.since(begins)),
         };
         match first.kind {
             OperationKind::Reads(_) if stops < ends => return Turn { start: stops, stopped: Some(stops), ..free },
@@ -317,6 +318,23 @@ mod tests {
         assert_eq!(read(&mut die, 480), 480);
         assert_eq!(die.free, us(1140));
         assert_eq!(read(&mut die, 5000), 5000);
+    }
+
+    /// A program that has done 5 µs is suspended, and takes 30 µs to resume: a read that comes meanwhile suspends it again.
+    #[test]
+    fn what_resumes_is_suspended_again_and_has_to_resume_again() {
+        let spec = SuspendSpec { program_step: us(5), resume: us(30), ..SUSPEND };
+        let mut suspension = Suspension::new(spec, Seed::new(1));
+        let mut die = Die::new(0, 0, true);
+        die.note(Nanos::ZERO, OperationKind::Program, Nanos::ZERO, us(600), false);
+        die.free = us(600);
+        let starts = [5, 90].map(|ready| {
+            let turn = die.turn(&mut suspension, us(ready));
+            die.resume(turn, turn.start + us(60));
+            turn.start
+        });
+        assert_eq!((starts, suspension.counted.programs), ([us(25), us(110)], 2));
+        assert_eq!(die.free, us(600 + 2 * (20 + 60 + 30)));
     }
 
     /// Reads of a program that has long to go: half wait for less than the mean times ln 2, one in a hundred for more than
