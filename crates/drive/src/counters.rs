@@ -1,69 +1,113 @@
 //! What a drive has done.
 
+use std::array::from_fn;
 use std::ops::{Add, Sub};
 
 use block::{Bytes, Lba, Nanos, Op, Request, SECTOR, Status, Zone};
 use serde::{Deserialize, Serialize};
 
-/// What a drive has done since it was made, or between two such readings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Counters {
-    /// Requests by kind: read, write, trim, flush.
-    pub requests: [u64; 4],
-    /// Data that the host read.
-    pub host_read: Bytes,
-    /// Data that the host wrote.
-    pub host_written: Bytes,
-    /// Of what it wrote, data that a worn-out drive did not take.
-    pub host_rejected: Bytes,
-    /// Data that the host trimmed.
-    pub host_trimmed: Bytes,
-    /// Flash pages read for the host, for read-modify-write, for collection and by patrol.
-    pub pages_read: u64,
-    /// Flash pages programmed, for the host and for collection.
-    pub pages_programmed: u64,
-    /// Of those, pages that collection moved.
-    pub pages_moved: u64,
-    /// Flash blocks erased.
-    pub blocks_erased: u64,
-    /// Array reads beyond the first that raw bit errors made necessary.
-    pub read_retries: u64,
-    /// Pages that took soft decoding.
-    pub soft_decodes: u64,
-    /// Of those, pages that could not be corrected even so.
-    pub uncorrectable: u64,
-    /// Array reads of patrol.
-    pub patrol_reads: u64,
-    /// Pages that were read before they were asked for.
-    pub pages_read_ahead: u64,
-    /// Of those, pages that were dropped before they were asked for.
-    pub read_ahead_wasted: u64,
-    /// Commands that ended with an error.
-    pub failed: u64,
-    /// Reads of an array's member that failed and were made good from the other members.
-    pub repaired: u64,
-    /// Zones that were reset while something was written in them.
-    pub zone_resets: u64,
-    /// Energy used, in nanojoules; zero if the drive's file does not say what it consumes.
-    pub energy_nj: u64,
-    /// Time at a slower pace because the drive was too warm.
-    pub throttled: Nanos,
-    /// Times that power was cut without notice.
-    pub unsafe_shutdowns: u64,
-    /// How long the host's processors worked for requests, summed over them.
-    pub host_busy: Nanos,
-    /// How long the one that worked most did.
-    pub host_busiest: Nanos,
-    /// How long the controllers' processors worked for commands, summed over them.
-    pub controller_commands_busy: Nanos,
-    /// How long the controllers moved data, summed over them.
-    pub controller_data_busy: Nanos,
-    /// The size of a flash page, so that pages can be compared with bytes.
-    pub page: Bytes,
-    /// How many processors the host has, so that they can be compared with time; zero where there is no rig.
-    pub host_cpus: u32,
-    pub controllers: u32,
+/// Declares [`Counters`], their sum and their difference, so that a counter is named once.
+macro_rules! counters {
+    (
+        counted { $($(#[$counted_about:meta])* $counted:ident: $kind:ty,)* }
+        known { $($(#[$known_about:meta])* $known:ident: $of:ty,)* }
+    ) => {
+        /// What a drive has done since it was made, or between two such readings.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct Counters {
+            /// Requests by kind: read, write, trim, flush.
+            pub requests: [u64; 4],
+            $($(#[$counted_about])* pub $counted: $kind,)*
+            $($(#[$known_about])* pub $known: $of,)*
+        }
+
+        /// What was done between the earlier reading `before` and `self`.
+        impl Sub for Counters {
+            type Output = Self;
+            fn sub(self, before: Self) -> Self {
+                let requests = from_fn(|kind| self.requests[kind] - before.requests[kind]);
+                Self { requests, $($counted: self.$counted - before.$counted,)* ..self }
+            }
+        }
+
+        /// What was done in two stretches of time.
+        impl Add for Counters {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                let requests = from_fn(|kind| self.requests[kind] + other.requests[kind]);
+                Self { requests, $($counted: self.$counted + other.$counted,)* ..self }
+            }
+        }
+    };
+}
+
+counters! {
+    counted {
+        /// Data that the host read.
+        host_read: Bytes,
+        /// Data that the host wrote.
+        host_written: Bytes,
+        /// Of what it wrote, data that a worn-out drive did not take.
+        host_rejected: Bytes,
+        /// Data that the host trimmed.
+        host_trimmed: Bytes,
+        /// Flash pages read for the host, for read-modify-write, for collection and by patrol.
+        pages_read: u64,
+        /// Flash pages programmed, for the host and for collection.
+        pages_programmed: u64,
+        /// Of those, pages that collection moved.
+        pages_moved: u64,
+        /// Flash blocks erased.
+        blocks_erased: u64,
+        /// Blocks that were emptied because reads of them took many retries.
+        blocks_refreshed: u64,
+        /// Of the pages moved, those of such blocks.
+        pages_refreshed: u64,
+        /// How often programs were suspended for reads; one of them several times.
+        program_suspensions: u64,
+        /// The same of erases.
+        erase_suspensions: u64,
+        /// Array reads beyond the first that raw bit errors made necessary.
+        read_retries: u64,
+        /// Pages that took soft decoding.
+        soft_decodes: u64,
+        /// Of those, pages that could not be corrected even so.
+        uncorrectable: u64,
+        /// Array reads of patrol.
+        patrol_reads: u64,
+        /// Pages that were read before they were asked for.
+        pages_read_ahead: u64,
+        /// Of those, pages that were dropped before they were asked for.
+        read_ahead_wasted: u64,
+        /// Commands that ended with an error.
+        failed: u64,
+        /// Reads of an array's member that failed and were made good from the other members.
+        repaired: u64,
+        /// Zones that were reset while something was written in them.
+        zone_resets: u64,
+        /// Energy used, in nanojoules; zero if the drive's file does not say what it consumes.
+        energy_nj: u64,
+        /// Time at a slower pace because the drive was too warm.
+        throttled: Nanos,
+        /// Times that power was cut without notice.
+        unsafe_shutdowns: u64,
+        /// How long the host's processors worked for requests, summed over them.
+        host_busy: Nanos,
+        /// How long the one that worked most did.
+        host_busiest: Nanos,
+        /// How long the controllers' processors worked for commands, summed over them.
+        controller_commands_busy: Nanos,
+        /// How long the controllers moved data, summed over them.
+        controller_data_busy: Nanos,
+    }
+    known {
+        /// The size of a flash page, so that pages can be compared with bytes.
+        page: Bytes,
+        /// How many processors the host has, so that they can be compared with time; zero where there is no rig.
+        host_cpus: u32,
+        controllers: u32,
+    }
 }
 
 impl Counters {
@@ -121,58 +165,5 @@ impl Counters {
     pub(crate) fn asked_as(self, whole: &Self) -> Self {
         let Self { requests, host_read, host_written, host_trimmed, failed, .. } = *whole;
         Self { requests, host_read, host_written, host_trimmed, failed, ..self }
-    }
-}
-
-/// What was done between the earlier reading `before` and `self`.
-impl Sub for Counters {
-    type Output = Self;
-    fn sub(self, before: Self) -> Self {
-        self.with(before, |mine, other| mine - other)
-    }
-}
-
-/// What was done in two stretches of time.
-impl Add for Counters {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        self.with(other, |mine, other| mine + other)
-    }
-}
-
-impl Counters {
-    fn with(self, other: Self, op: impl Fn(u64, u64) -> u64) -> Self {
-        let bytes = |mine: Bytes, other: Bytes| Bytes::new(op(mine.get(), other.get()));
-        let time = |mine: Nanos, other: Nanos| Nanos::from_nanos(op(mine.as_nanos(), other.as_nanos()));
-        Self {
-            requests: std::array::from_fn(|i| op(self.requests[i], other.requests[i])),
-            host_read: bytes(self.host_read, other.host_read),
-            host_written: bytes(self.host_written, other.host_written),
-            host_rejected: bytes(self.host_rejected, other.host_rejected),
-            host_trimmed: bytes(self.host_trimmed, other.host_trimmed),
-            pages_read: op(self.pages_read, other.pages_read),
-            pages_programmed: op(self.pages_programmed, other.pages_programmed),
-            pages_moved: op(self.pages_moved, other.pages_moved),
-            blocks_erased: op(self.blocks_erased, other.blocks_erased),
-            read_retries: op(self.read_retries, other.read_retries),
-            soft_decodes: op(self.soft_decodes, other.soft_decodes),
-            uncorrectable: op(self.uncorrectable, other.uncorrectable),
-            patrol_reads: op(self.patrol_reads, other.patrol_reads),
-            pages_read_ahead: op(self.pages_read_ahead, other.pages_read_ahead),
-            read_ahead_wasted: op(self.read_ahead_wasted, other.read_ahead_wasted),
-            failed: op(self.failed, other.failed),
-            zone_resets: op(self.zone_resets, other.zone_resets),
-            repaired: op(self.repaired, other.repaired),
-            energy_nj: op(self.energy_nj, other.energy_nj),
-            throttled: time(self.throttled, other.throttled),
-            unsafe_shutdowns: op(self.unsafe_shutdowns, other.unsafe_shutdowns),
-            host_busy: time(self.host_busy, other.host_busy),
-            host_busiest: time(self.host_busiest, other.host_busiest),
-            controller_commands_busy: time(self.controller_commands_busy, other.controller_commands_busy),
-            controller_data_busy: time(self.controller_data_busy, other.controller_data_busy),
-            page: self.page,
-            host_cpus: self.host_cpus,
-            controllers: self.controllers,
-        }
     }
 }

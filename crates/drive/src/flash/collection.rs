@@ -91,6 +91,17 @@ pub struct Victim {
     owed: u32,
     /// The array read whose other pages the controller has at hand, where writes are paced.
     pub sensed: u32,
+    /// Whether it is emptied because it has become hard to read.
+    refreshes: bool,
+}
+
+/// What was moved, for the drive's counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MoveCounts {
+    pub pages: u64,
+    /// Of those, pages of blocks that had become hard to read.
+    pub pages_refreshed: u64,
+    pub blocks_refreshed: u64,
 }
 
 /// What came of moving some pages of a victim.
@@ -234,7 +245,7 @@ impl Mapping {
         let unit_of_pace = if self.collection.pacing.is_some() { u64::from(PACE_UNIT) } else { 1 };
         let (moves, room) = (u64::from(valid * pages) * unit_of_pace, u64::from(gain * self.host_block_pages()));
         let pace = (moves.div_ceil(room).max(1) * u64::from(PACE_UNIT) / unit_of_pace) as u32;
-        self.empty(unit, block, if self.is_short(unit) { pace * HURRY } else { pace });
+        self.empty(unit, block, if self.is_short(unit) { pace * HURRY } else { pace }, false);
         true
     }
 
@@ -247,10 +258,11 @@ impl Mapping {
     }
 
     /// Makes a closed block the unit's victim, to be emptied by so many 2⁻⁸ pages for each that the host writes.
-    fn empty(&mut self, unit: Unit, block: u32, pace: u32) {
+    fn empty(&mut self, unit: Unit, block: u32, pace: u32, refreshes: bool) {
         self.counts[block as usize] |= NOT_CLOSED;
         self.collecting += 1;
-        self.units[unit.0 as usize].victim = Some(Victim { block, next: 0, pace, owed: 0, sensed: u32::MAX });
+        self.units[unit.0 as usize].victim =
+            Some(Victim { block, next: 0, pace, owed: 0, sensed: u32::MAX, refreshes });
     }
 
     /// Moves the data of a block that has become hard to read, a flash page of it for each read of its unit that is hard, and
@@ -262,7 +274,8 @@ impl Mapping {
         if idle && self.is_closed(block) && !self.read_only {
             let blocks = self.geometry.blocks_per_plane;
             self.units[unit.0 as usize].candidates.remove(block - unit.0 * blocks);
-            self.empty(unit, block, LEVELLING_PACE * PACE_UNIT);
+            self.empty(unit, block, LEVELLING_PACE * PACE_UNIT, true);
+            self.moved.blocks_refreshed += 1;
             self.write_out(unit, block);
         }
         if let Some(victim) = self.units[unit.0 as usize].victim {
@@ -288,7 +301,8 @@ impl Mapping {
         let left = self.counts[victim.block as usize] - size as u16;
         self.counts[victim.block as usize] = left;
         if moved.pages + moved.programs > 0 || moved.reads > 0 {
-            self.moved += u64::from(moved.pages);
+            self.moved.pages += u64::from(moved.pages);
+            self.moved.pages_refreshed += u64::from(if victim.refreshes { moved.pages } else { 0 });
             plan.push(FlashOp::Move(unit, moved));
         }
         if left == NOT_CLOSED {

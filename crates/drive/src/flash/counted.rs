@@ -331,7 +331,11 @@ mod tests {
                     assert_eq!(of(one), of(other), "{kind}");
                 }
             }
-            assert!(maps[0].moved > 10_000 && pages[1] > 3 * pages[0], "{kind}: {} moved, {pages:?}", maps[0].moved);
+            assert!(
+                maps[0].moved.pages > 10_000 && pages[1] > 3 * pages[0],
+                "{kind}: {} moved, {pages:?}",
+                maps[0].moved.pages
+            );
         }
     }
 }

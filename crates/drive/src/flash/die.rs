@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use block::Nanos;
+use block::{Nanos, Seed};
 use serde::{Deserialize, Serialize};
 
 use super::geometry::Unit;
@@ -23,6 +23,33 @@ pub struct SuspendSpec {
     pub resume: Nanos,
     /// How often one operation is suspended; after that reads wait for its end.
     pub limit: u32,
+}
+
+/// How the dies of a drive are suspended, and how often they were.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Suspension {
+    spec: SuspendSpec,
+    draws: Draws,
+    pub counted: SuspensionCounts,
+}
+
+/// What was suspended, for the drive's counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuspensionCounts {
+    pub programs: u64,
+    pub erases: u64,
+}
+
+impl Suspension {
+    /// Nothing was suspended yet; steps that are not alike are drawn by `seed`.
+    pub fn new(spec: SuspendSpec, seed: Seed) -> Self {
+        Self { spec, draws: Draws::new(seed), counted: SuspensionCounts::default() }
+    }
+
+    /// Has what is drawn from here on follow from `seed` too.
+    pub const fn draw_from(&mut self, seed: Seed) {
+        self.draws.join(seed);
+    }
 }
 
 /// A die of the drive, and up to when it is booked.
@@ -115,13 +142,12 @@ impl Die {
         }
     }
 
-    /// Finds when a read that is there from `ready` on has its turn, on a die where reads go first; `draws` are for steps
-    /// that are not alike.
-    pub fn turn(&mut self, suspend: &SuspendSpec, draws: &mut Draws, ready: Nanos) -> Turn {
+    /// Finds when a read that is there from `ready` on has its turn, on a die where reads go first.
+    pub fn turn(&mut self, suspension: &mut Suspension, ready: Nanos) -> Turn {
         let at = ready.max(self.reads_until);
         let follows = ready <= self.reads_until;
         match &mut self.schedule {
-            Some(schedule) => schedule.turn(suspend, draws, at, follows),
+            Some(schedule) => schedule.turn(suspension, at, follows),
             None => Turn { start: at, stopped: None, resume: Nanos::ZERO },
         }
     }
@@ -163,7 +189,8 @@ impl Schedule {
         }
     }
 
-    fn turn(&mut self, suspend: &SuspendSpec, draws: &mut Draws, at: Nanos, follows: bool) -> Turn {
+    fn turn(&mut self, suspension: &mut Suspension, at: Nanos, follows: bool) -> Turn {
+        let Suspension { spec: suspend, draws, counted } = suspension;
         self.forget(at);
         let suspended = follows && self.suspended;
         self.suspended = false;
@@ -175,7 +202,8 @@ impl Schedule {
             self.suspended = true;
             return Turn { stopped: Some(at), ..free };
         }
-        if begins >= at {
+        // What resumes has begun, though what it has done may be less than what that takes.
+        if begins >= at && first.suspensions == 0 {
             return Turn { stopped: Some(begins), ..free };
         }
         let step = match first.kind {
@@ -188,7 +216,7 @@ impl Schedule {
                 // What is left of such a step is distributed as all of it.
                 at + exponential(draws.draw()).of(step)
             }
-            _ => at + left_of(step, at - begins),
+            _ => at + left_of(step, at.since(begins)),
         };
         match first.kind {
             OperationKind::Reads(_) if stops < ends => return Turn { start: stops, stopped: Some(stops), ..free },
@@ -196,6 +224,10 @@ impl Schedule {
                 if stops + suspend.latency < ends && first.suspensions < suspend.limit =>
             {
                 first.suspensions += 1;
+                match first.kind {
+                    OperationKind::Erase => counted.erases += 1,
+                    _ => counted.programs += 1,
+                }
                 self.suspended = true;
                 return Turn { start: stops + suspend.latency, stopped: Some(stops), resume: suspend.resume };
             }
@@ -216,8 +248,6 @@ fn left_of(step: Nanos, after: Nanos) -> Nanos {
 
 #[cfg(test)]
 mod tests {
-    use block::Seed;
-
     use super::*;
 
     const SUSPEND: SuspendSpec = SuspendSpec {
@@ -248,7 +278,7 @@ mod tests {
 
     /// When a read of 60 µs that is there from `ready` on begins.
     fn read(die: &mut Die, ready: u64) -> u64 {
-        let turn = die.turn(&SUSPEND, &mut Draws::new(Seed::new(1)), us(ready));
+        let turn = die.turn(&mut Suspension::new(SUSPEND, Seed::new(1)), us(ready));
         die.resume(turn, turn.start + us(60));
         turn.start.as_nanos() / 1000
     }
@@ -290,18 +320,35 @@ mod tests {
         assert_eq!(read(&mut die, 5000), 5000);
     }
 
+    /// A program that has done 5 µs is suspended, and takes 30 µs to resume: a read that comes meanwhile suspends it again.
+    #[test]
+    fn what_resumes_is_suspended_again_and_has_to_resume_again() {
+        let spec = SuspendSpec { program_step: us(5), resume: us(30), ..SUSPEND };
+        let mut suspension = Suspension::new(spec, Seed::new(1));
+        let mut die = Die::new(0, 0, true);
+        die.note(Nanos::ZERO, OperationKind::Program, Nanos::ZERO, us(600), false);
+        die.free = us(600);
+        let starts = [5, 90].map(|ready| {
+            let turn = die.turn(&mut suspension, us(ready));
+            die.resume(turn, turn.start + us(60));
+            turn.start
+        });
+        assert_eq!((starts, suspension.counted.programs), ([us(25), us(110)], 2));
+        assert_eq!(die.free, us(600 + 2 * (20 + 60 + 30)));
+    }
+
     /// Reads of a program that has long to go: half wait for less than the mean times ln 2, one in a hundred for more than
     /// the mean times ln 100.
     #[test]
     fn exponential_steps_are_waited_for_as_long_wherever_the_program_is() {
         let spec = SuspendSpec { exponential: true, ..SUSPEND };
-        let mut draws = Draws::new(Seed::new(5));
+        let mut suspension = Suspension::new(spec, Seed::new(5));
         let mut waits: Vec<u64> = (0..10_000)
             .map(|number| {
                 let mut die = Die::new(0, 0, true);
                 die.note(Nanos::ZERO, OperationKind::Program, Nanos::ZERO, us(100_000), false);
                 let ready = us(number + 1);
-                (die.turn(&spec, &mut draws, ready).start - ready).as_nanos() - 20_000
+                (die.turn(&mut suspension, ready).start - ready).as_nanos() - 20_000
             })
             .collect();
         waits.sort_unstable();

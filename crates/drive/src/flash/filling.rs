@@ -227,7 +227,11 @@ mod tests {
             }
             assert!(one.valid == other.valid && one.counts == other.counts, "{told}");
             let named = (0..one.slots.len()).filter(|page| one.slots.get(*page) > 0).count();
-            assert!(one.moved() > 2_000 && named < one.slots.len() / 8, "{told}: {} moved, {named} named", one.moved());
+            assert!(
+                one.moved().pages > 2_000 && named < one.slots.len() / 8,
+                "{told}: {} moved, {named} named",
+                one.moved().pages
+            );
         }
     }
 }

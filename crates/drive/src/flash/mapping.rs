@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::candidates::{Candidates, NOT_CLOSED};
-use super::collection::{CollectionSpec, Victim};
+use super::collection::{CollectionSpec, MoveCounts, Victim};
 use super::copies::Changes;
 use super::digest;
 use super::drawn::Drawn;
@@ -82,7 +82,7 @@ pub struct Mapping {
     pub(super) collecting: u32,
     /// Of all that was ever decided; equal digests mean equal states.
     pub(super) digest: u64,
-    pub(super) moved: u64,
+    pub(super) moved: MoveCounts,
     /// How worn the blocks are; none if they do not wear out.
     pub(super) wear: Option<Wear>,
     pub(super) read_only: bool,
@@ -176,7 +176,7 @@ impl Mapping {
             next_unit: 0,
             collecting: 0,
             digest: 0,
-            moved: 0,
+            moved: MoveCounts::default(),
             wear,
             read_only: false,
             changes: Changes::default(),
@@ -308,8 +308,8 @@ impl Mapping {
         self.digest
     }
 
-    /// Pages that collection has moved since the map was made.
-    pub fn moved(&self) -> u64 {
+    /// What collection has moved since the map was made.
+    pub fn moved(&self) -> MoveCounts {
         self.moved
     }
 

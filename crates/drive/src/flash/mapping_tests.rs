@@ -110,7 +110,7 @@ fn writing_all_again_in_order_moves_nothing() {
         plan.clear();
     }
     map.check();
-    assert_eq!(map.moved(), 0);
+    assert_eq!(map.moved().pages, 0);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn trimmed_pages_are_not_moved() {
         map.write(Lpn(page(4 * 128 * 32)), &mut plan);
     });
     map.check();
-    assert_eq!(map.moved(), 0, "half the space is free, so there is nothing worth moving");
+    assert_eq!(map.moved().pages, 0, "half the space is free, so there is nothing worth moving");
 }
 
 /// Every table agrees with every other, whatever is written and trimmed, with little spare and much.
@@ -150,7 +150,7 @@ fn pages_are_conserved() {
         let programs = plan.iter().filter(|op| matches!(op, FlashOp::Program(..))).count() as u64;
         let moves: u64 =
             plan.iter().map(|op| if let FlashOp::Move(_, moved) = op { u64::from(moved.pages) } else { 0 }).sum();
-        assert_eq!(moves, map.moved(), "seed {seed}: moves decided and planned");
+        assert_eq!(moves, map.moved().pages, "seed {seed}: moves decided and planned");
         assert!(programs > 50_000, "seed {seed}: a page programmed for each write");
     }
 }
@@ -158,7 +158,7 @@ fn pages_are_conserved() {
 /// Writes and trims at random, checking all tables now and then; the pages moved.
 fn churn(map: &mut Mapping, steps: u32) -> u64 {
     let (mut number, mut plan) = (random(7), Vec::new());
-    let (pages, before) = (map.pages(), map.moved());
+    let (pages, before) = (map.pages(), map.moved().pages);
     for step in 0..steps {
         let page = Lpn(number(pages));
         if number(20) == 0 {
@@ -178,7 +178,7 @@ fn churn(map: &mut Mapping, steps: u32) -> u64 {
         }
     }
     map.check();
-    map.moved() - before
+    map.moved().pages - before
 }
 
 #[test]
@@ -324,9 +324,9 @@ fn write_amplification_follows_theory() {
             map.write(Lpn(page as u32), &mut Vec::new());
         });
         write(3 * pages, &mut map);
-        let moved_before = map.moved();
+        let moved_before = map.moved().pages;
         write(2 * pages, &mut map);
-        let amplification = 1.0 + (map.moved() - moved_before) as f64 / (2 * pages) as f64;
+        let amplification = 1.0 + (map.moved().pages - moved_before) as f64 / (2 * pages) as f64;
         assert!(
             (amplification - expected).abs() <= tolerance,
             "{amplification:.3} at {} % spare, expected {expected} ± {tolerance}",
@@ -410,7 +410,7 @@ fn wear_is_even_if_the_drive_sees_to_it() {
         let written = wear_out(&mut map, 30_000);
         let summary = map.wear().unwrap();
         assert!((115..=125).contains(&summary.erases_mean), "30,000 erases of 240 blocks: {summary:?}");
-        (summary.erases_max - summary.erases_min, map.moved() as f64 / written as f64)
+        (summary.erases_max - summary.erases_min, map.moved().pages as f64 / written as f64)
     };
     let (uneven, cheap) = spread(WEAR);
     let (even, dear) = spread(WearSpec { spread_max: Some(16), least_worn_first: true, ..WEAR });
@@ -447,7 +447,7 @@ fn a_drive_takes_no_more_writes_once_its_reserve_has_gone_bad() {
     assert!(summary.retired > 0 && summary.retired <= summary.reserve + 1, "{summary:?}");
     // All that flash could take is 240 blocks of 128 pages, 51 times.
     let flash = 240 * 128 * 51;
-    let programmed = written + map.moved();
+    let programmed = written + map.moved().pages;
     assert!(programmed <= flash && programmed > flash * 9 / 10, "{programmed} of {flash}");
     assert!((0..map.pages()).all(|page| map.place_of(Lpn(page)).is_some()), "all data can still be read");
     let mut plan = Vec::new();

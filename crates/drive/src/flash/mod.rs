@@ -409,7 +409,8 @@ impl Drive for FlashDrive {
     }
 
     fn counters(&self) -> Counters {
-        let errors = self.nand.error_counts();
+        let (errors, suspended, moved) =
+            (self.nand.error_counts(), self.nand.suspension_counts(), self.mapping.moved());
         Counters {
             read_retries: errors.retries,
             soft_decodes: errors.soft_decodes,
@@ -420,7 +421,11 @@ impl Drive for FlashDrive {
             zone_resets: self.zoned.as_ref().map_or(0, |zoned| zoned.zones.resets()),
             pages_read: self.nand.pages_read,
             pages_programmed: self.nand.pages_programmed,
-            pages_moved: self.mapping.moved(),
+            pages_moved: moved.pages,
+            pages_refreshed: moved.pages_refreshed,
+            blocks_refreshed: moved.blocks_refreshed,
+            program_suspensions: suspended.programs,
+            erase_suspensions: suspended.erases,
             blocks_erased: self.nand.blocks_erased,
             energy_nj: self.meter.energy(self.now, self.work()).as_nanojoules(),
             throttled: self.thermal_at_now().map_or(Nanos::ZERO, |thermal| thermal.throttled()),

@@ -4,13 +4,12 @@ use block::{Bytes, Nanos, Rate, SECTOR, Seed, Status};
 use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
-use super::die::{Die, NOTHING, OperationKind, SuspendSpec};
+use super::die::{Die, NOTHING, OperationKind, SuspendSpec, Suspension, SuspensionCounts};
 use super::errors::{ErrorCounts, Errors, ErrorsSpec};
 use super::geometry::{self, Geometry, Unit};
 use super::operation::{Cells, FlashOp, PageLocation};
 use super::pages::PageTypes;
 use super::variation::{Variation, VariationSpec};
-use crate::draw::Draws;
 
 mod moves;
 mod patrol;
@@ -68,8 +67,7 @@ pub struct NandBehaviour {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Nand {
     times: NandTimes,
-    suspend: Option<SuspendSpec>,
-    suspension_draws: Draws,
+    suspension: Option<Suspension>,
     variation: Option<Variation>,
     errors: Option<Errors>,
     /// What decoding takes after a read's transfer.
@@ -104,8 +102,7 @@ impl Nand {
         let channel = Channel::new(geometry.dies_per_channel, suspend.is_some());
         Self {
             times,
-            suspend,
-            suspension_draws: Draws::new(seed.split("suspension")),
+            suspension: suspend.map(|spec| Suspension::new(spec, seed.split("suspension"))),
             variation: variation.map(|spec| Variation::new(spec, geometry, seed.split("variation"))),
             errors: errors.map(|spec| Errors::new(spec, geometry, seed.split("errors"))),
             decode: errors.map_or(Nanos::ZERO, |errors| errors.decode),
@@ -137,12 +134,17 @@ impl Nand {
     pub fn draw_from(&mut self, seed: Seed) {
         self.variation.iter_mut().for_each(|variation| variation.draw_from(seed));
         self.errors.iter_mut().for_each(|errors| errors.draw_from(seed));
-        self.suspension_draws.join(seed);
+        self.suspension.iter_mut().for_each(|suspension| suspension.draw_from(seed));
     }
 
     /// What was done about errors; nothing where there are none.
     pub fn error_counts(&self) -> ErrorCounts {
         self.errors.as_ref().map_or(ErrorCounts::default(), |errors| errors.counted)
+    }
+
+    /// What was suspended; nothing where nothing is.
+    pub fn suspension_counts(&self) -> SuspensionCounts {
+        self.suspension.as_ref().map_or(SuspensionCounts::default(), |suspension| suspension.counted)
     }
 
     /// The block whose data is to be moved, if a read has found one since this was asked last.
@@ -192,7 +194,7 @@ impl Nand {
         let die = &mut self.dies[number];
         let channel = &mut self.channels[die.channel as usize];
         self.pages_read += 1;
-        let Some(suspend) = &self.suspend else {
+        let Some(suspension) = &mut self.suspension else {
             let waits = Nanos::from_nanos(die.free.since(ready).as_nanos() % step.as_nanos());
             let start = (ready + waits).max(die.reads_until);
             let done = channel.find(now, die.lane, start + sensing, transfer) + transfer;
@@ -201,7 +203,7 @@ impl Nand {
             die.joinable = None;
             return done + self.decode;
         };
-        let turn = die.turn(suspend, &mut self.suspension_draws, ready);
+        let turn = die.turn(suspension, ready);
         let done = channel.insert(now, die.lane, turn.start + sensing, transfer);
         die.resume(turn, done);
         done + self.decode

@@ -17,7 +17,7 @@ impl Nand {
         let Moved { pages, programs, to, .. } = moved;
         self.pages_read += u64::from(pages);
         self.count_programs(now, to.0, programs);
-        let end = if !varies && self.suspend.is_none() {
+        let end = if !varies && self.suspension.is_none() {
             self.move_alike(now, number, start, moved)
         } else {
             let read_all = self.move_reads(now, number, start, moved);

@@ -1,5 +1,7 @@
 //! What the tests of whole drives share.
 
+pub mod exact;
+
 use std::collections::HashMap;
 
 use assay_drive::flash::FlashDrive;
