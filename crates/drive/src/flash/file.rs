@@ -455,6 +455,14 @@ impl FlashFile {
             None => self.check_room(&geometry, collection.start)?,
         }
         let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry, self.is_greedy())).transpose()?;
+        if let (Some(idle), Some(slc)) = (&mut collection.idle, slc)
+            && self.gc.as_ref().is_some_and(|gc| gc.idle_free.is_none())
+        {
+            // Room for the one-bit blocks that there always are, of no more than half of what the spare leaves.
+            let user = self.capacity.user.get().div_ceil(u64::from(geometry.units())).div_ceil(geometry.block().get());
+            let room = geometry.blocks_per_plane.saturating_sub(user as u32 + collection.start + 3);
+            idle.until_free += slc.fixed.min(room / 2);
+        }
         let nand = self.nand.times(self.slc.as_ref())?;
         let [journal, checkpoint, log] =
             [&self.journal, &self.checkpoint, &self.log].map(|task| task.as_ref().map(TaskTable::spec).transpose());

@@ -97,6 +97,12 @@ const ALL: &[Bound] = &[
         words: "a page is decoded and read again in at most 100 ms each; check its unit",
     },
     Bound {
+        tables: &["journal", "checkpoint", "log"],
+        fields: &["length", "length_max", "length_per_mib"],
+        range: time(0, Nanos::from_secs(10)),
+        words: "the firmware holds commands for at most 10 s; check its unit",
+    },
+    Bound {
         tables: &["power"],
         fields: &["spin_up_time", "boot", "light_exit", "deep_exit"],
         range: time(0, Nanos::from_secs(300)),
@@ -159,6 +165,7 @@ mod tests {
             ("sata-host?drive.nand.read=50s", "flash is read in"),
             ("990-pro?rig.host.submit=2s", "at most 100 ms for each request"),
             ("990-pro?errors.decode=1h", "errors.decode is 1h; a page is decoded and read again in at most 100 ms"),
+            ("p5520-1920?journal.length=1h", "at most 10 s"),
             ("980-1tb?map.hmb_access=1h", "at most 100 ms"),
             ("990-pro?controller.page_read=1h", "at most 100 ms"),
             ("990-pro?controller.read_ahead=1TiB", "a drive reads at most 64 MiB ahead; check its unit"),

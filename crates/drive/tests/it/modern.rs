@@ -154,6 +154,25 @@ fn a_full_cache_slows_to_the_rate_of_its_flash_and_is_empty_again_after_a_rest()
     }
 }
 
+/// A drive that was overwritten at random has the fixed part of its cache again after a rest.
+#[test]
+fn a_rest_gives_a_worn_drive_the_fixed_part_of_its_cache_back() {
+    let small = "capacity.user=4GiB&spare=30%&slc.fixed=192MiB&dynamic=512MiB&pages_per_block=256";
+    for name in ["990-pro", "sata-tlc"] {
+        let mut drive = preset(&format!("{name}?{small}")).build();
+        let all = drive.shape().capacity;
+        drive.fill(Lba::new(0), Lba::at(all), Bytes::from_mib(1), 100);
+        drive.write_at_random(1_500_000, Bytes::from_kib(4), block::Seed::new(1));
+        let worn = scattered(&mut drive, Op::Write, all, 32, 20_000);
+        drive.submit(drive.now() + Nanos::from_secs(120), Tag(0), Request::FLUSH);
+        drive.complete(Nanos::MAX);
+        let [rested, then] = [20_000, 200_000].map(|count| scattered(&mut drive, Op::Write, all, 32, count));
+        println!("{name}: {worn:.0} writes a second, {rested:.0} after a rest, {then:.0} then");
+        assert!(rested > worn * 4.0, "{name}: {worn:.0} writes a second, {rested:.0} after a rest");
+        assert!(then < rested / 2.0, "{name}: {rested:.0} writes a second after a rest, {then:.0} then");
+    }
+}
+
 /// Source: as the file's `[rated]` table has it. What it sustains of random writes takes a whole drive: `assay-lab` tests that.
 #[test]
 fn a_drive_for_servers_does_what_is_rated_empty_and_filled() {
