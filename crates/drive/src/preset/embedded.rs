@@ -148,6 +148,7 @@ pub const CLASSES: &[(&str, &str)] = embed![
     "drives/class" / "cells-mlc",
     "drives/class" / "cells-planar",
     "drives/class" / "cells-tlc",
+    "drives/class" / "disk-desktop",
     "drives/class" / "firmware",
     "drives/class" / "journal",
     "drives/class" / "nand-imft-20nm-mlc",
