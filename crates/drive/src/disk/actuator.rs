@@ -36,8 +36,10 @@ pub struct Actuator {
 pub struct Pending {
     pub tag: Tag,
     pub request: Request,
+    /// The first sector that the arm is needed for: memory has those before, or will have once the arm is free.
+    from: Lba,
     place: TrackPosition,
-    /// The angle at which it begins.
+    /// The angle at which that begins.
     angle: Nanos,
     /// From when on it can be served: the data of a write has to be here.
     ready: Nanos,
@@ -90,14 +92,30 @@ impl Actuator {
         (self.chosen, self.first_ready) = (0, Nanos::MAX);
     }
 
-    /// Has a command wait for the arm from `ready` on.
-    pub fn enqueue(&mut self, spec: &DiskSpec, tag: Tag, request: Request, ready: Nanos) {
-        let first = self.shingles.as_ref().map_or(request.lba, |shingles| shingles.place(request.lba));
-        let place = self.arm.layout().place(first);
-        let angle = self.arm.layout().angle(place.stream);
-        self.pending.push(Pending { tag, request, place, angle, ready });
+    /// Has a command, which needs the arm for what it has from `from` on, wait for it from `ready` on.
+    pub fn enqueue(&mut self, spec: &DiskSpec, tag: Tag, request: Request, from: Lba, ready: Nanos) {
+        let (place, angle) = self.locate(from);
+        self.pending.push(Pending { tag, request, from, place, angle, ready });
         self.first_ready = self.first_ready.min(ready);
         self.choose_ahead(spec, ready);
+    }
+
+    /// Where the platters keep a sector, and at which angle.
+    fn locate(&self, sector: Lba) -> (TrackPosition, Nanos) {
+        let first = self.shingles.as_ref().map_or(sector, |shingles| shingles.place(sector));
+        let place = self.arm.layout().place(first);
+        (place, self.arm.layout().angle(place.stream))
+    }
+
+    /// Has reads that begin within what is read from `first` up to `end`, but go on behind it, need the arm from there on.
+    pub fn shorten(&mut self, first: Lba, end: Lba) {
+        for index in 0..self.pending.len() {
+            let Pending { request, from, .. } = self.pending[index];
+            if request.op == Op::Read && first <= from && from < end && end < request.end() {
+                let (place, angle) = self.locate(end);
+                self.pending[index] = Pending { from: end, place, angle, ..self.pending[index] };
+            }
+        }
     }
 
     /// When the next command can be served, arm or not.
@@ -124,7 +142,7 @@ impl Actuator {
         pending
     }
 
-    /// Takes off the first read that lies within what is certain to be read ahead, from `first` to `end`.
+    /// Takes off the first read that lies within what is certain to be read, from `first` to `end`.
     pub fn take_within(&mut self, first: Lba, end: Lba) -> Option<Pending> {
         let is_within =
             |Pending { request, .. }: &Pending| request.op == Op::Read && first <= request.lba && request.end() <= end;
@@ -183,7 +201,7 @@ impl Actuator {
             },
             CommandOrder::Elevator => {
                 let from = last.map_or(self.arm.next(), |last| last.request.end());
-                pending.request.lba.get().wrapping_sub(from.get())
+                pending.from.get().wrapping_sub(from.get())
             }
         }
     }
@@ -230,10 +248,11 @@ impl Actuator {
     }
 }
 
-/// How long the firmware expects such a way to take: where the wait is short, a revolution more.
+/// How long the firmware expects such a way to take: where the wait after a move is short, a revolution more.
 #[inline]
 fn expected(spec: &DiskSpec, way: Positioning) -> Nanos {
-    if way.waiting < spec.order.margin { way.total() + spec.platters.revolution } else { way.total() }
+    let is_missed = way.waiting < spec.order.margin && way.moving > Nanos::ZERO;
+    if is_missed { way.total() + spec.platters.revolution } else { way.total() }
 }
 
 fn work_of(request: &Request) -> SpindleActivity {

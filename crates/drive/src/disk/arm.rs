@@ -28,7 +28,7 @@ pub struct Arm {
     variation: Variation,
 }
 
-/// Reading on without having been asked, until something else is.
+/// Reading, and reading on without having been asked until something else is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct ArmReadAhead {
     /// The segment of the cache that the data goes into.
@@ -36,6 +36,8 @@ struct ArmReadAhead {
     passing: SectorTransfer,
     /// The first sector that it reads.
     first: Lba,
+    /// When it begins to read what nobody has asked for.
+    unasked: Nanos,
     /// Up to here the arm does nothing else.
     certain: Lba,
     /// The sector at which it ends, and when.
@@ -213,20 +215,21 @@ impl Arm {
         (self.cylinder, self.head, self.next) = (cylinder, head, end);
     }
 
-    /// Reads on from where the last transfer ended into a segment of the cache, up to `limit`; at least up to `certain` it
-    /// does nothing else.
-    pub fn read_on(&mut self, segment: usize, certain: Lba, limit: Lba) {
-        if self.next < limit {
-            let stream = self.layout.place(self.next).stream;
-            let gap = stream - self.layout.passed(self.next);
-            let passing = SectorTransfer { began: self.free + gap, stream };
-            let (first, certain) = (self.next, certain.min(limit));
-            if first < certain {
-                self.pass(passing, certain);
-            }
-            let ends = passing.passed(&self.layout, limit);
-            self.ahead = Some(ArmReadAhead { segment, passing, first, certain, limit, ends });
+    /// Has what passes from `first` on go into a segment of the cache, and reads on behind it up to `limit`; at least up to
+    /// `certain` the arm does nothing else.
+    pub fn read_on(&mut self, segment: usize, (first, passing): (Lba, SectorTransfer), certain: Lba, limit: Lba) {
+        let (asked, limit) = (self.next, limit.max(self.next));
+        let (mut certain, mut unasked) = (certain.min(limit), self.free);
+        if asked < limit {
+            unasked += self.layout.place(asked).stream - self.layout.passed(asked);
         }
+        if asked < certain {
+            self.pass(passing, certain);
+        } else {
+            certain = asked;
+        }
+        let ends = passing.passed(&self.layout, limit);
+        self.ahead = Some(ArmReadAhead { segment, passing, first, unasked, certain, limit, ends });
     }
 
     /// Does something of its own until then, and is above `sector` thereafter.
@@ -235,10 +238,21 @@ impl Arm {
         (self.next, self.free) = (sector, until);
     }
 
-    /// How the data from `held` to `end` passes, if the arm is certain to read it ahead.
-    pub fn promises(&self, held: Lba, end: Lba) -> Option<SectorTransfer> {
-        let ahead = self.ahead.as_ref()?;
-        (ahead.first <= held && end <= ahead.certain).then_some(ahead.passing)
+    /// How the data from `held` to `end` passes, if the arm is certain to read it and is not beyond its beginning.
+    pub fn promises(&self, at: Nanos, held: Lba, end: Lba) -> Option<SectorTransfer> {
+        let ahead = self.ahead.as_ref().filter(|ahead| ahead.first <= held && end <= ahead.certain)?;
+        (ahead.passing.reached(&self.layout, at) <= held).then_some(ahead.passing)
+    }
+
+    /// Up to where memory will have the data from `held` on once the arm is free; `held` itself if it is not reading that.
+    pub fn certain_from(&self, at: Nanos, held: Lba) -> Lba {
+        let certain = self.ahead.as_ref().map_or(held, |ahead| ahead.certain.max(held));
+        if self.promises(at, held, certain).is_some() { certain } else { held }
+    }
+
+    /// Whether it reads any of these sectors for certain.
+    pub fn is_reading(&self, first: Lba, end: Lba) -> bool {
+        self.ahead.as_ref().is_some_and(|ahead| ahead.first < end && first < ahead.certain)
     }
 
     /// The segment that is being read ahead into, and up to which sector that has come at `at`.
@@ -260,7 +274,7 @@ impl Arm {
             let place = self.layout.place(from);
             let began = at + self.approach(at, place, SpindleActivity::Read).total();
             ahead.passing = SectorTransfer { began, stream: place.stream };
-            (ahead.first, ahead.certain) = (from, from);
+            (ahead.first, ahead.certain, ahead.unasked) = (from, from, began);
         }
         let limit = limit.max(ahead.limit);
         self.ahead = Some(ArmReadAhead { limit, ends: ahead.passing.passed(&self.layout, limit), ..ahead });
@@ -272,8 +286,10 @@ impl Arm {
         let ahead = self.ahead.take()?;
         let end = ahead.ends.min(at);
         let reached = ahead.passing.reached(&self.layout, at);
-        self.rest_at(if reached < ahead.limit { reached } else { Lba::new(ahead.limit.get() - 1) });
-        spindle.work(SpindleActivity::Read, end.since(ahead.passing.began), end);
+        if self.free <= at {
+            self.rest_at(if reached < ahead.limit { reached } else { Lba::new(ahead.limit.get() - 1) });
+        }
+        spindle.work(SpindleActivity::Read, end.since(ahead.unasked), end);
         Some((ahead.segment, reached.min(ahead.limit)))
     }
 
@@ -286,6 +302,6 @@ impl Arm {
     /// How long it has read ahead since it began to, and when that ends.
     pub fn time_ahead(&self, at: Nanos) -> Option<(Nanos, Nanos)> {
         let ahead = self.ahead.as_ref()?;
-        Some((ahead.ends.min(at).since(ahead.passing.began), ahead.ends))
+        Some((ahead.ends.min(at).since(ahead.unasked), ahead.ends))
     }
 }

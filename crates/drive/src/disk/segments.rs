@@ -81,9 +81,14 @@ impl Segments {
         }
     }
 
-    /// Whether a segment holds nothing.
-    pub fn is_empty(&self, index: usize) -> bool {
-        self.segments[index].first == self.segments[index].end
+    /// Whether what a segment held has been forgotten, and nothing has been read into it since.
+    pub fn is_forgotten(&self, index: usize) -> bool {
+        self.segments[index].used == 0
+    }
+
+    /// Forgets what a segment holds.
+    pub fn drop(&mut self, index: usize) {
+        self.segments[index] = Segment::default();
     }
 
     /// Forgets everything.

@@ -76,12 +76,7 @@ impl DiskDrive {
 
     /// A command has reached the caches: what needs no arm is answered.
     fn arrive(&mut self, at: Nanos, tag: Tag, request: Request) {
-        for actuator in &self.actuators {
-            if let Some((segment, reached)) = actuator.arm.reading_ahead(at) {
-                self.segments.fill(segment, reached);
-                self.spindle.touch(actuator.arm.time_ahead(at).map_or(at, |(_, end)| end.min(at)));
-            }
-        }
+        self.note_read(at);
         self.spindle.touch(at);
         self.busy_at = at;
         let request = match self.allowed(request) {
@@ -92,7 +87,7 @@ impl DiskDrive {
         let taken = at + self.command_in_turn(request.op);
         match request.op {
             Op::Read if self.is_held(&request) => self.answer(taken, tag, request),
-            Op::Read if self.answer_in_passing(taken, tag, request) => {}
+            Op::Read if self.is_being_read(&request) && self.answer_in_passing(taken, tag, request) => {}
             Op::Read => self.enqueue(tag, request, at),
             Op::Write if !request.durable && self.takes(&request) => {
                 self.blocked.push_back((tag, request));
@@ -107,6 +102,16 @@ impl DiskDrive {
         }
     }
 
+    /// Notes in the segments what has passed under the heads since.
+    fn note_read(&mut self, at: Nanos) {
+        for actuator in &self.actuators {
+            if let Some((segment, reached)) = actuator.arm.reading_ahead(at) {
+                self.segments.fill(segment, reached);
+                self.spindle.touch(actuator.arm.time_ahead(at).map_or(at, |(_, end)| end.min(at)));
+            }
+        }
+    }
+
     /// Whether all that was written is on the platters.
     pub(super) fn is_clean(&self) -> bool {
         self.actuators.iter().all(|actuator| actuator.cache.is_clean())
@@ -115,6 +120,10 @@ impl DiskDrive {
     fn is_held(&self, request: &Request) -> bool {
         self.segments.held(request.lba) >= request.end()
             || self.all_parts(request, |index, first, end| self.actuators[index].cache.covers(first, end))
+    }
+
+    fn is_being_read(&self, request: &Request) -> bool {
+        self.actuators.iter().any(|actuator| actuator.arm.is_reading(request.lba, request.end()))
     }
 
     /// Whether the write cache can ever take such a write.
@@ -134,7 +143,12 @@ impl DiskDrive {
         for actuator in &mut self.actuators {
             if let Some((first, end)) = actuator.part(request.lba, request.end()) {
                 let part = Request { lba: first, sectors: (end.get() - first.get()) as u32, ..request };
-                actuator.enqueue(&self.spec, tag, part, ready);
+                let from = match request.op {
+                    Op::Read => actuator.arm.certain_from(self.now, self.segments.held(first)),
+                    _ => first,
+                };
+                let from = from.min(Lba::new(end.get() - 1));
+                actuator.enqueue(&self.spec, tag, part, from, ready);
                 parts += 1;
             }
         }
@@ -256,7 +270,10 @@ impl DiskDrive {
         }
         self.segments.forget(request.lba, request.end());
         for actuator in &mut self.actuators {
-            if actuator.arm.reading_ahead(at).is_some_and(|(segment, _)| self.segments.is_empty(segment)) {
+            let Some((segment, _)) = actuator.arm.reading_ahead(at) else { continue };
+            let is_passing = actuator.arm.is_reading(request.lba, request.end());
+            if is_passing || self.segments.is_forgotten(segment) {
+                self.segments.drop(segment);
                 actuator.arm.stop(at, &mut self.spindle);
             }
         }
@@ -338,15 +355,16 @@ impl DiskDrive {
     }
 
     fn serve(&mut self, at: Nanos, index: usize, tag: Tag, request: Request) {
+        self.note_read(at);
+        let missing = self.segments.held(request.lba);
+        if request.op == Op::Read && missing >= request.end() {
+            return self.answer(at, tag, request);
+        }
         self.stop_reading_ahead(at, index);
         if request.op == Op::Write {
             self.segments.forget(request.lba, request.end());
             self.write_out(at, index, (request.lba, request.end()));
             return self.complete_part(self.actuators[index].arm.free(), tag);
-        }
-        let missing = self.segments.held(request.lba).min(request.end());
-        if missing == request.end() {
-            return self.answer(at, tag, request);
         }
         let segment = self.claim(at, index, request.lba);
         if self.actuators[index]
@@ -362,8 +380,7 @@ impl DiskDrive {
         let passing = actuator.arm.transfer(turning, (missing, request.end()), work, 0, &mut self.spindle);
         let done = self.send(at, request, missing, Some((index, passing)));
         self.complete_part(done, tag);
-        self.segments.fill(segment, request.end());
-        self.read_on(at, index, segment, request.end());
+        self.read_on(at, index, segment, &request, (missing, passing));
     }
 
     /// The segment that data from `first` on goes into; no other arm reads into it any longer.
@@ -377,27 +394,34 @@ impl DiskDrive {
         segment
     }
 
-    /// Lets an arm read on behind a read that ended at `end`: of a sequential stream a certain amount, whatever else waits.
-    fn read_on(&mut self, at: Nanos, index: usize, segment: usize, end: Lba) {
+    /// Lets an arm read on behind a read whose missing data passes now: of a sequential stream a certain amount, whatever else
+    /// waits.
+    fn read_on(
+        &mut self,
+        at: Nanos,
+        index: usize,
+        segment: usize,
+        request: &Request,
+        (missing, passing): (Lba, SectorTransfer),
+    ) {
         let is_stream = self.segments.run(segment) >= STREAM_READS;
-        let certain = if is_stream { end.get() + self.spec.cache.prefetch.sectors() } else { 0 };
-        let limit = self.ahead_of(end);
-        let arm = &mut self.actuators[index].arm;
-        let (_, last) = arm.layout().sectors();
-        arm.read_on(segment, Lba::new(certain), limit.min(last));
-        while let Some(pending) = self.actuators[index].take_within(end, Lba::new(certain).min(limit)) {
+        let more = if is_stream { self.spec.cache.prefetch } else { Bytes::ZERO };
+        let (_, last) = self.actuators[index].arm.layout().sectors();
+        let limit = self.ahead_of(request.end()).min(last);
+        let certain = limit.min(Lba::new(request.end().get() + more.sectors()));
+        let actuator = &mut self.actuators[index];
+        actuator.arm.read_on(segment, (missing, passing), certain, limit);
+        actuator.shorten(request.lba, certain);
+        while let Some(pending) = self.actuators[index].take_within(request.lba, certain) {
             let is_answered = self.answer_in_passing(at, pending.tag, pending.request);
-            assert!(is_answered, "what lies within is read ahead for certain");
+            assert!(is_answered, "what lies within passes for certain");
         }
     }
 
-    /// Answers a read whose data an arm is certain to read ahead, as it passes.
+    /// Answers a read whose data an arm is certain to read, as it passes.
     fn answer_in_passing(&mut self, at: Nanos, tag: Tag, request: Request) -> bool {
-        if self.spec.cache.prefetch == Bytes::ZERO {
-            return false;
-        }
         let held = self.segments.held(request.lba);
-        let promise = |actuator: &Actuator| actuator.arm.promises(held, request.end());
+        let promise = |actuator: &Actuator| actuator.arm.promises(self.now, held, request.end());
         let Some((index, passing)) =
             self.actuators.iter().enumerate().find_map(|(index, actuator)| Some((index, promise(actuator)?)))
         else {

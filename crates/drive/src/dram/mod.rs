@@ -41,7 +41,7 @@ impl DramSpec {
             ("capacity", capacity.to_string()),
             ("times", format!("{read} and {read_rate} to read, {write} and {write_rate} to write")),
             ("interface", format!("queue depth {queue_depth}")),
-            ("without power", if self.battery { "keeps the data".to_owned() } else { "loses all data".to_owned() }),
+            ("power loss", if self.battery { "keeps the data".to_owned() } else { "loses all data".to_owned() }),
         ]
     }
 }

@@ -1,17 +1,15 @@
 //! What a disk's mechanisms do that a file switches on: each counted, timed, and under any mix of requests.
 
 use assay_drive::disk::{DiskDrive, DiskSpec};
-use assay_drive::preset::{Preset, Spec};
 use assay_drive::{Drive, PowerLoss, Specimen};
 use block::{Nanos, Op, Request, Tag};
 use testkit::Random;
 
-use crate::disk::{ask, keep, media_less_skew, random, read, spec, story, stream, uncached, write};
+use crate::disk::{ask, keep, media_less_skew, plain, random, read, story, stream, try_plain, uncached, write};
 
 /// The laptop disk, its file changed.
 fn changed(changes: &str) -> DiskSpec {
-    let Spec::Disk(spec) = Preset::find(&format!("st320lt020?{changes}")).unwrap().spec else { panic!("no disk") };
-    spec
+    plain(&format!("st320lt020?{changes}"))
 }
 
 /// All that can be switched on, in groups that go together.
@@ -156,6 +154,61 @@ fn two_streams_at_once_share_the_media_where_the_firmware_recognises_them() {
     assert_eq!(rate(mixed), rate(plain), "no stream is seen in random reads");
 }
 
+/// What has passed under the head when the firmware has its choice is not waited for: the arm goes on where it is.
+#[test]
+fn a_queue_of_large_reads_goes_on_where_reading_ahead_has_come_to() {
+    for (order, depth) in
+        [("position", 1), ("position", 2), ("position", 8), ("position", 32), ("seek", 32), ("elevator", 32)]
+    {
+        let rate = |prefetch: &str| {
+            let mut drive = DiskDrive::new(changed(&format!("order={order}&prefetch={prefetch}")));
+            (stream(&mut drive, Op::Read, 0, 1_024, depth, 1_000), drive.seeks())
+        };
+        let ((ahead, seeks), (plain, _)) = (rate("256KiB"), rate("0B"));
+        let ratio = ahead / plain;
+        assert!((ratio - 1.0).abs() < 0.02 && seeks < 10, "by {order} at depth {depth}: {ratio}, {seeks} seeks");
+    }
+}
+
+#[test]
+fn no_read_is_answered_before_its_data_has_passed() {
+    for prefetch in ["0B", "256KiB"] {
+        let spec = changed(&format!("prefetch={prefetch}"));
+        let alone = ask(&mut DiskDrive::new(spec), [read(100_000_000, 256)]);
+        let mut drive = DiskDrive::new(spec);
+        let later = Nanos::from_micros(200);
+        // The same again; a part of it; and what begins within it, while the arm is on its way.
+        for (tag, at, request) in [
+            (0, Nanos::ZERO, read(100_000_000, 256)),
+            (1, Nanos::ZERO, read(100_000_000, 256)),
+            (2, later, read(100_000_100, 8)),
+            (3, later, read(100_000_128, 256)),
+        ] {
+            drive.submit(at, Tag(tag), request);
+        }
+        let completed: Vec<_> = std::iter::from_fn(|| drive.complete(Nanos::MAX)).collect();
+        assert_eq!(drive.seeks(), 1, "all are read in one go");
+        let at = |tag| completed.iter().find(|done| done.tag == Tag(tag)).unwrap().at;
+        // Behind 100 of 256 sectors more than a millisecond passes.
+        let part = alone - Nanos::from_millis(1);
+        assert!(at(0) >= alone && at(1) > at(0) && at(3) > at(0), "{completed:?}, {alone} alone");
+        assert!(at(2) > part.min(alone), "{completed:?}");
+        let turn = spec.platters.revolution;
+        assert!(completed.iter().all(|done| done.at < alone + turn), "none waits for another turn: {completed:?}");
+    }
+}
+
+#[test]
+fn a_write_into_what_is_being_read_is_not_answered_by_the_old_data() {
+    let mut drive = DiskDrive::new(uncached(changed("")));
+    drive.submit(Nanos::ZERO, Tag(0), read(100_000_000, 256));
+    drive.submit(Nanos::from_micros(100), Tag(1), write(100_000_100, 8));
+    while drive.complete(Nanos::MAX).is_some() {}
+    let seeks = drive.seeks();
+    assert!(ask(&mut drive, [read(100_000_100, 8)]) > Nanos::from_millis(1), "from the platters again");
+    assert_eq!((drive.seeks(), drive.cache_hits()), (seeks, 0));
+}
+
 #[test]
 fn destaging_in_order_of_position_takes_a_short_move_and_half_a_turn() {
     let rate = |spec: DiskSpec| random(&mut DiskDrive::new(spec), Op::Write, 4, 20_000).0;
@@ -196,7 +249,7 @@ fn a_write_of_part_of_a_physical_sector_reads_first_and_loses_a_turn() {
         let (rate, _) = keep(&mut drive, 1, 5_000, |_| write(numbers.below(70_000_000) * 8 + shift, 8));
         (1.0 / rate, drive.rewrites())
     };
-    let (plain, none) = rate(uncached(spec("st320lt020")), 1);
+    let (plain, none) = rate(uncached(plain("st320lt020")), 1);
     let (aligned, still_none) = rate(physical, 0);
     let (shifted, all) = rate(physical, 1);
     assert_eq!((none, still_none, all), (0, 0, 5_000));
@@ -343,6 +396,10 @@ fn without_queuing_the_firmware_takes_its_time_between_commands() {
         "a command takes {saved:.2} ms less where its 2 ms are in parallel with the arm"
     );
     assert_eq!(rate(&format!("{fixed}&queuing=false"), 1), one);
+    // What has been read ahead once the firmware is ready is answered from memory, and reading ahead goes on.
+    let mut drive = DiskDrive::new(changed("queuing=false&controller.command=900us"));
+    let rate = stream(&mut drive, Op::Read, 0, 128, 1, 2_000);
+    assert!(rate > 0.8 * 65_536.0 / 1.15e-3, "{rate:.0} B/s: the command, the link, and hardly a turn");
 }
 
 #[test]
@@ -387,7 +444,7 @@ fn what_makes_no_disk_is_explained() {
         ("shingled.band=1MiB&media_cache=1KiB&extents=100&clean_after=1s", "has room for a band"),
         ("actuators=2&shingled.band=1MiB&media_cache=1GiB&extents=100&clean_after=1s", "under one arm"),
     ] {
-        let said = Preset::find(&format!("st320lt020?{change}")).map_err(|error| error.to_string());
+        let said = try_plain(&format!("st320lt020?{change}")).map_err(|error| error.to_string());
         assert!(said.as_ref().is_err_and(|said| said.contains(words)), "{change}: {said:?}");
     }
 }

@@ -88,7 +88,7 @@ fn the_longest_write_of_a_minute_is_rare_and_differs_between_disks() {
 
 #[test]
 fn streams_of_disks_that_vary_still_meet_what_they_are_rated_at() {
-    for name in ["7k100-100", "spinpoint-f1", "wd740gd"] {
+    for name in ["7k100-100", "maxtor-160", "raptor-150", "seagate-7200.11", "spinpoint-f1", "st320lt020", "wd740gd"] {
         let rated = Preset::find(name).unwrap().rated;
         for (op, rated) in [(Op::Read, rated.sequential_read), (Op::Write, rated.sequential_write)] {
             let rate = stream(&mut DiskDrive::new(spec(name)), op, 0, 256, 4, 4_000);

@@ -168,12 +168,23 @@ fn siblings_meet_the_ratings_of_which_their_files_do_not_say_why_not() {
 }
 
 /// A disk, its sibling, and the heads of both.
-const DISKS: [(&str, &str, [u32; 2]); 6] = [
+const DISKS: [(&str, &str, [u32; 2]); 17] = [
+    ("7k100-100", "7k100-80", [4, 4]),
+    ("7k100-100", "7k100-60", [4, 3]),
+    ("archive-8tb", "archive-6tb", [12, 9]),
+    ("nearline-7200", "nearline-16tb", [18, 16]),
+    ("nearline-7200", "nearline-14tb", [18, 14]),
+    ("nearline-7200", "nearline-12tb", [18, 12]),
+    ("nearline-7200", "nearline-10tb", [18, 10]),
     ("wd740gd", "wd360gd", [4, 2]),
     ("raptor-150", "raptor-74", [4, 2]),
+    ("raptor-150", "raptor-36", [4, 1]),
     ("spinpoint-f1", "spinpoint-f1-320", [6, 2]),
     ("spinpoint-f1", "spinpoint-f1-500", [6, 3]),
+    ("spinpoint-f1", "spinpoint-f1-640", [6, 4]),
+    ("spinpoint-f1", "spinpoint-f1-750", [6, 5]),
     ("seagate-7200.11", "seagate-7200.11-500", [8, 4]),
+    ("seagate-7200.11", "seagate-7200.11-750", [8, 6]),
     ("seagate-7200.11", "seagate-7200.11-1tb", [8, 8]),
 ];
 
@@ -189,8 +200,11 @@ fn disks_of_a_family_differ_in_platters_cache_and_power_and_stream_as_they_are_r
         assert_eq!(as_one, one, "{sibling} is {name} in all else");
         let rated = preset(sibling).rated;
         for (op, rated) in [(Op::Read, rated.sequential_read), (Op::Write, rated.sequential_write)] {
-            let rate = stream(&mut DiskDrive::new(its), op, 0, 256, 4, 4_000);
-            near(&format!("{sibling}, {op} in order, MB/s"), rate / 1e6, rated.unwrap().get() as f64 / 1e6, 0.08);
+            let Some(rated) = rated else { continue };
+            // So much that what its cache takes at once is little.
+            let count = 4_000.max(its.cache.write.sectors() / 256 * 40);
+            let rate = stream(&mut DiskDrive::new(its), op, 0, 256, 4, count);
+            near(&format!("{sibling}, {op} in order, MB/s"), rate / 1e6, rated.get() as f64 / 1e6, 0.08);
         }
     }
 }
