@@ -106,6 +106,10 @@ fn siblings_differ_in_dies_capacity_and_what_their_makers_promise() {
         if let (Some(pacing), Some(of_one)) = (&mut collection.pacing, spec.collection.pacing) {
             pacing.page_move = of_one.page_move;
         }
+        // What idle collection keeps free goes with the cache.
+        if let (Some(idle), Some(of_one)) = (&mut collection.idle, spec.collection.idle) {
+            idle.until_free = of_one.until_free;
+        }
         let as_one = FlashSpec { collection, ..as_one };
         assert_eq!(as_one, spec, "{sibling} is {name} in all else");
         let bits = |spec: &FlashSpec| spec.slc.map(|slc| slc.bits);
