@@ -114,7 +114,14 @@ mod tests {
                 map.write(Lpn(page), &mut plan);
                 plan.clear();
                 written[page as usize] = true;
+                // Now and then a rest, in which what the host had begun may come to be filled by what is moved.
+                if random.below(500) == 0 {
+                    let (unit, steps) = (Unit(random.below(4) as u32), random.below(200));
+                    (0..steps).for_each(|_| _ = map.collect_idle(unit, 12, 1, &mut plan));
+                    plan.clear();
+                }
             }
+            map.check();
             let mut slots: Vec<u32> = (0..PAGES).filter_map(|page| map.slot_of(Lpn(page))).collect();
             prop_assert_eq!(slots.len(), written.iter().filter(|&&is_written| is_written).count());
             slots.sort_unstable();
