@@ -188,9 +188,7 @@ impl Mapping {
         // Not beyond the block that takes them, where the host may have the next one.
         let pages = if self.slc.is_some() { pages.min(end - next) } else { pages };
         self.move_pages(unit, victim, pages * self.granules(), plan, &mut InSlots);
-        if self.slc.is_some() {
-            self.return_to_single(unit);
-        }
+        self.return_to_single(unit);
         self.digest = (self.digest ^ u64::from(unit.0) << 32 ^ u64::from(pages)).wrapping_mul(0x94d0_49bb_1331_11eb);
         true
     }

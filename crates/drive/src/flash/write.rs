@@ -309,8 +309,9 @@ impl FlashDrive {
                     moves
                 });
             }
-            let others = usize::from(!units.is_empty());
-            units.rotate_left(others);
+            if !units.is_empty() {
+                units.rotate_left(1);
+            }
             at = end;
         }
     }
