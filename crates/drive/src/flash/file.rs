@@ -121,6 +121,8 @@ table!(CollectionTable {
     burst: Option<u32>,
     #[serde(default, deserialize_with = "some_duration")]
     page_move: Option<Nanos>,
+    #[serde(default, deserialize_with = "share")]
+    page_move_deviation: u64,
     #[serde(default, deserialize_with = "some_duration")]
     idle_after: Option<Nanos>,
     idle_free: Option<u32>,
@@ -286,6 +288,13 @@ impl CollectionTable {
             "the controller of a drive whose writes are paced takes at most 10 ms for a page that is moved; give gc.pacing, or \
              leave gc.page_move out",
         )?;
+        require(
+            self.page_move_deviation == 0 || self.pacing.is_some(),
+            || "gc.page_move_deviation without gc.pacing".to_owned(),
+            "the controller takes its time for pages that are moved where writes are paced; give gc.pacing, or leave \
+             gc.page_move_deviation out",
+        )?;
+        let page_move_spread = Spread::new(u64::from(deviation("gc.page_move_deviation", self.page_move_deviation)?));
         let policy = match self.policy {
             PolicyName::Greedy => CollectionPolicy::Greedy,
             PolicyName::Fifo => CollectionPolicy::Fifo,
@@ -302,6 +311,7 @@ impl CollectionTable {
                 share: share as u32,
                 burst: self.burst.unwrap_or_default(),
                 page_move: self.page_move.unwrap_or_default(),
+                page_move_spread,
             }),
             idle,
         })

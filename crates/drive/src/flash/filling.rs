@@ -201,8 +201,12 @@ mod tests {
             ("990-pro?slc.fixed=4MB&slc.dynamic=9MB&gc.at_once=1", 16, 100),
             // What is moved goes on from the end of a block to the first slot of the next.
             ("990-pro?channels=8&dies_per_channel=1&slc.fixed=4MB&slc.dynamic=24MB&gc.at_once=1", 30, 64),
-            ("870-qvo?slc.fixed=1MB&slc.dynamic=17MB&multi_plane=true", 40, 64),
-            ("sata-tlc?slc.fixed=2MB&slc.dynamic=14MB&factory_bad=1%", 22, 64),
+            ("870-qvo?slc.fixed=1MB&slc.dynamic=17MB&planes=2&multi_plane=true&geometry.program=16KiB", 40, 64),
+            (
+                "sata-tlc?slc.fixed=2MB&slc.dynamic=14MB&factory_bad=1%&planes=2&multi_plane=true&geometry.program=16KiB",
+                22,
+                64,
+            ),
         ] {
             let dies = if kind.contains("channels") { "" } else { "&channels=2&dies_per_channel=2" };
             let told = format!("{kind}{dies}&capacity.user=97MiB&capacity.spare={spare}%&pages_per_block={block}");

@@ -519,8 +519,7 @@ fn moves(pacing: Option<PacingSpec>) -> (u32, u32, u32) {
 
 #[test]
 fn where_writes_are_paced_moves_are_spread_evenly_and_nothing_is_sensed_twice() {
-    let (even, uneven) =
-        (moves(Some(PacingSpec { share: 1_000_000, burst: 0, page_move: block::Nanos::ZERO })), moves(None));
+    let (even, uneven) = (moves(Some(PacingSpec { share: 1_000_000, ..PacingSpec::default() })), moves(None));
     assert!(even.0 * 3 < uneven.0, "{} and {} of 20,000 writes bring no moves", even.0, uneven.0);
     assert!(even.1.abs_diff(uneven.1) * 20 < uneven.1, "as many pages move: {} and {}", even.1, uneven.1);
     // Nearly all four pages of an array read are valid.

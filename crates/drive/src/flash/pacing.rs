@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 use super::Geometry;
 use super::nand::NandTimes;
 use super::operation::FlashOp;
+use crate::draw::{Draws, Spread};
+use crate::quantiles::Quantiles;
 
 /// How writes are paced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PacingSpec {
     /// The time from one page to the next, in millionths of what the flash needs for it and its moves.
     pub share: u32,
@@ -16,6 +18,8 @@ pub struct PacingSpec {
     pub burst: u32,
     /// What the controller takes for each page that is moved, one after the other for all dies.
     pub page_move: Nanos,
+    /// How that differs from one write's pages to the next one's.
+    pub page_move_spread: Spread,
 }
 
 /// The rate at which a drive takes pages, from what they have cost lately.
@@ -28,6 +32,7 @@ pub struct PacingSpec {
 pub struct Pacing {
     spec: PacingSpec,
     costs: PageCosts,
+    moving: Quantiles,
     /// Pages moved for each page that the host wrote, in 2⁻¹⁶, as a moving average.
     moved: u64,
     /// Array reads for these, likewise.
@@ -80,7 +85,16 @@ impl Pacing {
             read: of(times.read, 1),
             carry: if times.copy_back { 0 } else { of(transfer, 1) },
         };
-        Self { spec, costs, moved: 0, reads: 0, next: Nanos::ZERO, ahead: Nanos::ZERO, catch_up: 1_000_000 }
+        Self {
+            spec,
+            costs,
+            moving: spec.page_move_spread.into(),
+            moved: 0,
+            reads: 0,
+            next: Nanos::ZERO,
+            ahead: Nanos::ZERO,
+            catch_up: 1_000_000,
+        }
     }
 
     /// Notes what writing a page of the host's brought about.
@@ -103,24 +117,27 @@ impl Pacing {
         average(&mut self.reads, reads);
     }
 
-    /// From one page to the next.
+    /// From one page to the next in the mean, and whether that is the controller's time.
     #[inline]
-    fn each(&self) -> Nanos {
+    fn each(&self) -> (Nanos, bool) {
         let PageCosts { program, read, carry } = self.costs;
         let moving = (self.moved * (program + carry) + self.reads * read) >> 16;
         let flash = (program + moving) / 1000 * u64::from(self.spec.share) / 1_000_000;
-        Nanos::from_nanos(flash.max((self.moved * self.spec.page_move.as_nanos()) >> 16))
+        let controller = (self.moved * self.spec.page_move.as_nanos()) >> 16;
+        (Nanos::from_nanos(flash.max(controller)), controller > flash)
     }
 
     /// When a write of so many pages that is there at `now` has been taken.
     #[inline]
-    pub fn take(&mut self, now: Nanos, pages: u64) -> Nanos {
+    pub fn take(&mut self, now: Nanos, pages: u64, draws: &mut Draws) -> Nanos {
         if self.moved >> 15 == 0 {
             return now;
         }
-        let each = self.each();
+        let (each, is_controller) = self.each();
+        let all = each.times(pages);
+        let time = if is_controller { self.moving.vary(draws, all) } else { all };
         let turn = self.next.max(now);
-        self.next = turn + each.times(pages) - self.saved(turn > now, each.times(pages));
+        self.next = turn + time - self.saved(turn > now, time);
         now + (turn - now).since(each.times(u64::from(self.spec.burst)))
     }
 
@@ -161,7 +178,7 @@ impl Pacing {
 
 #[cfg(test)]
 mod tests {
-    use block::{Bytes, Rate};
+    use block::{Bytes, Rate, Seed};
 
     use super::super::geometry::Unit;
     use super::super::operation::Moved;
@@ -193,7 +210,16 @@ mod tests {
             cache_program: false,
             keeps_page: false,
         };
-        Pacing::new(PacingSpec { share, burst: 0, page_move: Nanos::ZERO }, &GEOMETRY, &times)
+        Pacing::new(
+            PacingSpec { share, burst: 0, page_move: Nanos::ZERO, page_move_spread: Spread::NONE },
+            &GEOMETRY,
+            &times,
+        )
+    }
+
+    /// Of a drive whose controller does not vary.
+    fn take(pacing: &mut Pacing, now: Nanos, pages: u64) -> Nanos {
+        pacing.take(now, pages, &mut Draws::new(Seed::new(1)))
     }
 
     fn moves(pages: u32) -> FlashOp {
@@ -205,7 +231,7 @@ mod tests {
         let mut pacing = pacing(1_000_000);
         for _ in 0..10_000 {
             pacing.note(&[]);
-            assert_eq!(pacing.take(Nanos::ZERO, 1), Nanos::ZERO);
+            assert_eq!(take(&mut pacing, Nanos::ZERO, 1), Nanos::ZERO);
         }
     }
 
@@ -216,12 +242,12 @@ mod tests {
         for (share, each) in [(1_000_000, 55), (2_000_000, 110)] {
             let mut pacing = pacing(share);
             (0..20_000).for_each(|_| pacing.note(&[moves(1), moves(2)]));
-            pacing.take(Nanos::ZERO, 1);
-            let second = pacing.take(Nanos::ZERO, 1).as_nanos();
+            take(&mut pacing, Nanos::ZERO, 1);
+            let second = take(&mut pacing, Nanos::ZERO, 1).as_nanos();
             assert!(second.abs_diff(each * 1000) < 400, "{second} ns at {share}");
             let late = Nanos::from_secs(1);
-            assert_eq!(pacing.take(late, 5), late, "after a rest it is taken at once");
-            let next = pacing.take(late, 1) - late;
+            assert_eq!(take(&mut pacing, late, 5), late, "after a rest it is taken at once");
+            let next = take(&mut pacing, late, 1) - late;
             assert!(next.as_nanos().abs_diff(5 * each * 1000) < 2_000, "{next} after five");
         }
     }
@@ -233,9 +259,29 @@ mod tests {
             let mut pacing = pacing(1_000_000);
             pacing.spec.page_move = Nanos::from_micros(page_move);
             (0..20_000).for_each(|_| pacing.note(&[moves(1), moves(2)]));
-            pacing.take(Nanos::ZERO, 1);
-            let second = pacing.take(Nanos::ZERO, 1).as_nanos();
+            take(&mut pacing, Nanos::ZERO, 1);
+            let second = take(&mut pacing, Nanos::ZERO, 1).as_nanos();
             assert!(second.abs_diff(each * 1000) < 400, "{second} ns with {page_move} us a move");
+        }
+    }
+
+    /// Three moves of 100 us a page: 300 us, which differ by 65 % from one page to the next. Those of the flash do not.
+    #[test]
+    fn only_what_the_controller_takes_differs_from_write_to_write() {
+        const COUNT: u64 = 200_000;
+        for (page_move, spread, expected) in [(100, 650_000, 300_000.0), (10, 650_000, 55_000.0), (100, 0, 300_000.0)] {
+            let mut pacing = pacing(1_000_000);
+            pacing.spec.page_move = Nanos::from_micros(page_move);
+            pacing.moving = Spread::new(spread).into();
+            (0..20_000).for_each(|_| pacing.note(&[moves(1), moves(2)]));
+            let mut draws = Draws::new(Seed::new(7));
+            let turns: Vec<f64> =
+                (0..=COUNT).map(|_| pacing.take(Nanos::ZERO, 1, &mut draws).as_nanos() as f64).collect();
+            let mean = turns[COUNT as usize] / COUNT as f64;
+            let variance = turns.windows(2).map(|pair| (pair[1] - pair[0] - mean).powi(2)).sum::<f64>() / COUNT as f64;
+            let wanted = if page_move == 100 { spread as f64 / 1e6 } else { 0.0 };
+            assert!((mean / expected - 1.0).abs() < 0.01, "{mean} ns from one to the next with {page_move} us a move");
+            assert!((variance.sqrt() / mean - wanted).abs() < 0.02, "{} of {mean} ns", variance.sqrt());
         }
     }
 
@@ -244,11 +290,11 @@ mod tests {
         let mut pacing = pacing(1_000_000);
         pacing.spec.burst = 3;
         (0..20_000).for_each(|_| pacing.note(&[moves(3)]));
-        let waits: Vec<u64> = (0..6).map(|_| pacing.take(Nanos::ZERO, 1).as_nanos()).collect();
+        let waits: Vec<u64> = (0..6).map(|_| take(&mut pacing, Nanos::ZERO, 1).as_nanos()).collect();
         let wanted = [0, 0, 0, 0, 55_000, 110_000];
         assert!(waits.iter().zip(wanted).all(|(wait, wanted)| wait.abs_diff(wanted) < 800), "{waits:?}");
         assert!(pacing.turn() < BEHIND);
-        pacing.take(Nanos::ZERO, 20);
+        take(&mut pacing, Nanos::ZERO, 20);
         assert!(pacing.turn() > BEHIND);
     }
 
@@ -258,7 +304,7 @@ mod tests {
         (0..20_000).for_each(|_| pacing.note(&[moves(4)]));
         (0..20_000).for_each(|_| pacing.note(&[]));
         pacing.restart();
-        assert_eq!((pacing.take(Nanos::ZERO, 9), pacing.take(Nanos::ZERO, 1)), (Nanos::ZERO, Nanos::ZERO));
+        assert_eq!((take(&mut pacing, Nanos::ZERO, 9), take(&mut pacing, Nanos::ZERO, 1)), (Nanos::ZERO, Nanos::ZERO));
     }
 
     /// 1 ms for which writes are held, and a page each 55 µs: in three quarters of the time until 4 ms of it are written.
@@ -270,9 +316,9 @@ mod tests {
         let mut alone = pacing.clone();
         let until = us(1_000);
         pacing.hold(Nanos::ZERO, until, 750_000);
-        let each = alone.each();
-        let turns: Vec<Nanos> = (0..120).map(|_| pacing.take(Nanos::ZERO, 1)).collect();
-        let same: Vec<Nanos> = (0..120).map(|_| alone.take(Nanos::ZERO, 1)).collect();
+        let each = alone.each().0;
+        let turns: Vec<Nanos> = (0..120).map(|_| take(&mut pacing, Nanos::ZERO, 1)).collect();
+        let same: Vec<Nanos> = (0..120).map(|_| take(&mut alone, Nanos::ZERO, 1)).collect();
         assert_eq!(turns[0], until, "behind the hold");
         let ahead = turns.windows(2).filter(|pair| pair[1] - pair[0] < each).count();
         assert!((71..=74).contains(&ahead), "{ahead} of 4 ms / 55 us");
@@ -286,8 +332,8 @@ mod tests {
         (0..20_000).for_each(|_| pacing.note(&[moves(1), moves(2)]));
         pacing.hold(Nanos::ZERO, Nanos::from_millis(1), 500_000);
         let rested = Nanos::from_millis(2);
-        assert_eq!(pacing.take(rested, 1), rested);
-        assert_eq!(pacing.take(rested, 1) - rested, pacing.each(), "at the pace of the flash");
+        assert_eq!(take(&mut pacing, rested, 1), rested);
+        assert_eq!(take(&mut pacing, rested, 1) - rested, pacing.each().0, "at the pace of the flash");
         pacing.hold(Nanos::from_millis(3), Nanos::from_millis(1), 500_000);
         assert_eq!(pacing.turn(), Nanos::from_millis(4));
         assert_eq!(pacing.ahead, Nanos::from_millis(1), "of the last hold alone");

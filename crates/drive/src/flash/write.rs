@@ -68,7 +68,7 @@ impl FlashDrive {
         self.programmed = Nanos::ZERO;
         let mut done = handled;
         if let Some(pacing) = &mut self.pacing {
-            done = done.max(pacing.take(handled, pages));
+            done = done.max(pacing.take(handled, pages, &mut self.pace_draws));
         }
         if !continues {
             done = done.max(self.journal.note(ready, self.paced(self.spec.journal)));

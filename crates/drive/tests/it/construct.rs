@@ -19,7 +19,7 @@ const KINDS: [&str; 12] = [
     "ssd-320?gc.policy=greedy&gc.start=4",
     "p4500-1tb?factory_bad=3%",
     "990-pro?slc.fixed=2MB&slc.dynamic=8MB",
-    "870-qvo?slc.fixed=1MB&slc.dynamic=5MB&multi_plane=true",
+    "870-qvo?slc.fixed=1MB&slc.dynamic=5MB&planes=2&multi_plane=true&geometry.program=16KiB",
     "sata-tlc?slc.fixed=2MB&slc.dynamic=4MB&factory_bad=2%",
     "990-pro?slc.fixed=1MB&slc.dynamic=3MB&thermal.ambient=25 C&thermal.resistance=30 K/W&thermal.heat_capacity=2 J/K&\
      thermal.warm=60 C&thermal.warm_pace=200%&thermal.hot=75 C&thermal.hot_pace=400%&thermal.hysteresis=2 C",

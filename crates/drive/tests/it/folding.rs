@@ -70,8 +70,8 @@ fn a_mistake_in_it_says_what_would_be_right() {
 /// its cache again, which it uses in all of them.
 #[test]
 fn in_idle_time_the_planes_of_a_die_fold_by_turns() {
-    let small =
-        "capacity.user=1GiB&spare=100%&slc.fixed=16MiB&dynamic=112MiB&pages_per_block=64&channels=1&factory_bad=0%";
+    let small = "capacity.user=1GiB&spare=100%&slc.fixed=16MiB&dynamic=112MiB&pages_per_block=64&channels=1&factory_bad=0%\
+         &planes=2&multi_plane=true&geometry.program=16KiB";
     let quick = |rest: u64| {
         let mut drive = Preset::find(&format!("870-evo-250?{small}")).unwrap_or_else(|error| panic!("{error}")).build();
         write(&mut drive, Bytes::ZERO, Bytes::from_mib(128));

@@ -104,7 +104,7 @@ fn siblings_differ_in_dies_capacity_and_what_their_makers_promise() {
         // A larger one's controller may do more: in less time, or for each page that collection moves.
         let mut collection = as_one.collection;
         if let (Some(pacing), Some(of_one)) = (&mut collection.pacing, spec.collection.pacing) {
-            pacing.page_move = of_one.page_move;
+            (pacing.page_move, pacing.page_move_spread) = (of_one.page_move, of_one.page_move_spread);
         }
         // What idle collection keeps free goes with the cache.
         if let (Some(idle), Some(of_one)) = (&mut collection.idle, spec.collection.idle) {
