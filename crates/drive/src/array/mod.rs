@@ -82,8 +82,8 @@ struct MemberCommand {
 }
 
 impl Array {
-    /// An array of `members` laid out as `layout` has it, dealt in turn to controllers of this kind.
-    pub fn new(layout: ArrayLayout, members: Vec<Device>, controllers: ControllerSpec) -> Self {
+    /// An array of `members` laid out as `layout` has it, dealt in turn to controllers of this kind, which draw from `seed`.
+    pub fn new(layout: ArrayLayout, members: Vec<Device>, controllers: ControllerSpec, seed: Seed) -> Self {
         let count = members.len();
         Self {
             layout,
@@ -93,7 +93,9 @@ impl Array {
             now: members.iter().map(Drive::now).max().expect("an array has a member"),
             counters: Counters { page: members[0].counters().page, ..Counters::default() },
             members,
-            controllers: vec![Controller::new(controllers); controllers.count as usize],
+            controllers: (0..controllers.count)
+                .map(|number| Controller::new(controllers, seed.number(number.into())))
+                .collect(),
             agenda: EventQueue::default(),
             flights: Slab::default(),
             commands: Slab::default(),
@@ -420,8 +422,9 @@ impl Drive for Array {
     }
 
     fn draw_from(&mut self, seed: Seed) {
-        let seeds = (0..).map(|member| seed.number(member));
-        self.members.iter_mut().zip(seeds).for_each(|(member, seed)| member.draw_from(seed));
+        let seeds = || (0..).map(|member| seed.number(member));
+        self.members.iter_mut().zip(seeds()).for_each(|(member, seed)| member.draw_from(seed));
+        self.controllers.iter_mut().zip(seeds()).for_each(|(controller, seed)| controller.draw_from(seed));
     }
 
     fn expect(&self, soon: &[Request]) {

@@ -183,7 +183,7 @@ fn array(level: Level, members: u32) -> Array {
     let drives = drives(members);
     let capacity = drives[0].shape().capacity;
     let layout = ArrayLayout::new(level, members, Bytes::from_kib(64), capacity);
-    Array::new(layout, drives, ControllerSpec::default())
+    Array::new(layout, drives, ControllerSpec::default(), block::Seed::new(1))
 }
 
 fn requests(array: &Array) -> Vec<[u64; 4]> {

@@ -9,6 +9,8 @@ use toml::{Table as Toml, Value};
 use super::{HostSpec, QueueSpec, RigSpec};
 use crate::DelaySpec;
 use crate::array::{ControllerSpec, Level};
+use crate::draw::Spread;
+use crate::flash::deviation;
 use crate::preset::fields::Table;
 use crate::preset::units::{duration, power, share, some_bytes, some_duration, some_power, some_rate};
 use crate::preset::{ListPrice, Preset, PresetError, RIGS, Spec, bounds, change, require, table, unknown};
@@ -82,6 +84,8 @@ table!(ControllerTable {
     count: u32,
     #[serde(deserialize_with = "duration")]
     command: Nanos,
+    #[serde(default, deserialize_with = "share")]
+    jitter: u64,
     #[serde(default, deserialize_with = "some_rate")]
     bandwidth: Option<Rate>,
 });
@@ -102,6 +106,13 @@ table!(PowerTable {
     #[serde(default, deserialize_with = "some_power")]
     active: Option<Power>,
 });
+
+impl ControllerTable {
+    fn spec(&self) -> Result<ControllerSpec, PresetError> {
+        let jitter = Spread::new(u64::from(deviation("controller.jitter", self.jitter)?));
+        Ok(ControllerSpec { count: self.count, command: self.command, jitter, bandwidth: self.bandwidth })
+    }
+}
 
 /// What is other in this rig's drives than in the drive's own file, by name: `"link.rate" = "300 MB/s"`.
 #[derive(Default, Deserialize)]
@@ -161,11 +172,7 @@ impl RigFile {
             || format!("host.call is up to {call_max}, host.chunk {}", host.chunk.unwrap_or_default()),
             "a call takes 1 ms at most and moves a byte at least; leave out host.chunk for a call for each command",
         )?;
-        let controllers = self.controller.as_ref().map_or(ControllerSpec::default(), |table| ControllerSpec {
-            count: table.count,
-            command: table.command,
-            bandwidth: table.bandwidth,
-        });
+        let controllers = self.controller.as_ref().map_or(Ok(ControllerSpec::default()), ControllerTable::spec)?;
         require(
             array.level.takes(array.drives) && array.drives <= 1024,
             || format!("{} is asked of {} drives", array.level, array.drives),

@@ -18,6 +18,7 @@ pub use host::{HostSpec, QueueSpec};
 
 use crate::array::{Array, ArrayLayout, ControllerSpec, Level};
 use crate::cloned::clone_in_place;
+use crate::draw::Spread;
 use crate::event_queue::EventQueue;
 use crate::preset::Preset;
 use crate::slab::Slab;
@@ -67,8 +68,9 @@ impl RigSpec {
         }
         if controllers.count > 0 {
             let bandwidth = controllers.bandwidth.map_or("no limit".to_owned(), |rate| rate.to_string());
-            let command = controllers.command;
-            facts.push(("controller", format!("{} × {command} per command, {bandwidth} of data", controllers.count)));
+            let ControllerSpec { count, command, jitter, .. } = controllers;
+            let varies = if *jitter == Spread::NONE { "" } else { " on average" };
+            facts.push(("controller", format!("{count} × {command}{varies} per command, {bandwidth} of data")));
         }
         let stripe = if !self.level.stripes() { String::new() } else { format!(" in stripes of {}", self.stripe) };
         facts.push(("array", format!("{} × sim:{}, {}{stripe}", self.drives, self.member.name, self.level)));
@@ -131,7 +133,7 @@ impl Rig {
     /// The same of a certain specimen.
     pub fn of(spec: RigSpec, specimen: Specimen) -> Self {
         let members = spec.members(specimen.number()).map(|number| spec.member.build_numbered(number)).collect();
-        let array = Array::new(spec.layout(), members, spec.controllers);
+        let array = Array::new(spec.layout(), members, spec.controllers, specimen.seed().split("controllers"));
         Self {
             host: Host::new(spec.host, specimen.seed().split("host")),
             now: array.now(),
