@@ -70,7 +70,9 @@ struct Task {
     changed: Bytes,
     /// When the next one begins, if that is a matter of time.
     timer: Periodic,
-    /// When the last one is over.
+    /// When the last one that held commands began, or begins: a write that has its turn later has met it.
+    from: Nanos,
+    /// When that is over.
     until: Nanos,
     /// When it no longer holds reads.
     reads_until: Nanos,
@@ -85,6 +87,7 @@ impl Housekeeping {
             length: Spread::new(u64::from(spec.deviation)),
             written: Bytes::ZERO,
             changed: Bytes::ZERO,
+            from: Nanos::ZERO,
             until: Nanos::ZERO,
             reads_until: Nanos::ZERO,
             spec,
@@ -102,6 +105,8 @@ impl Housekeeping {
     #[inline]
     pub fn begin(&mut self, now: Nanos, op: Op, bytes: Bytes, turn: Nanos, mut pacing: Option<&mut Pacing>) -> Nanos {
         let mut start = now;
+        // From when on a write waits for the pace of the flash, and for nothing that held writes.
+        let mut paced = now + pacing.as_ref().map_or(Nanos::ZERO, |pacing| pacing.ahead());
         let asked = std::mem::replace(&mut self.asked, now);
         if now.since(turn) > BEHIND {
             // The flash has had nothing to do for a while.
@@ -109,8 +114,10 @@ impl Housekeeping {
         }
         let owed = Nanos::from_nanos(self.owed >> SHARE);
         for task in &mut self.tasks {
+            // What the flash has not taken yet when a task begins is held, too.
+            let at = if op == Op::Write && task.spec.catch_up.is_some() { turn.max(now) } else { now };
             // Only the last of those that were due can hold a command.
-            if let Some((began, _)) = task.timer.last(now) {
+            if let Some((began, _)) = task.timer.last(at) {
                 task.hold(began, began.since(asked), owed, &mut self.draws, pacing.as_deref_mut());
                 task.written = Bytes::ZERO;
             }
@@ -118,14 +125,18 @@ impl Housekeeping {
                 task.written += bytes;
                 task.changed += bytes.min(CHANGED_MAX);
                 if let Some(each) = task.spec.written.filter(|&each| task.written >= each) {
-                    task.hold(now.max(task.until), now.since(asked), owed, &mut self.draws, pacing.as_deref_mut());
+                    task.hold(at.max(task.until), now.since(asked), owed, &mut self.draws, pacing.as_deref_mut());
                     task.written = Bytes::new(task.written.get() % each.get().max(1));
                 }
             }
-            start = start.max(if op == Op::Read { task.reads_until } else { task.until });
+            if at >= task.from {
+                let until = if op == Op::Read { task.reads_until } else { task.until };
+                start = start.max(until);
+                paced = if task.spec.catch_up.is_none() { paced.max(until) } else { paced };
+            }
         }
         if op == Op::Write {
-            self.owed = self.owed - (self.owed >> SHARE) + turn.since(start).as_nanos();
+            self.owed = self.owed - (self.owed >> SHARE) + turn.since(paced).as_nanos();
         }
         start
     }
@@ -151,7 +162,7 @@ impl Task {
         let changed = if is_paced { 0 } else { changed.saturating_sub(self.spec.length_from.get()) };
         let longer = Nanos::from_nanos((self.spec.length_per_mib.as_nanos() * (changed >> 12)) >> 8);
         let length = self.length.factor(draws.draw()).of(self.spec.length + longer).min(self.spec.length_max);
-        self.until = from + length;
+        (self.from, self.until) = (from, from + length);
         self.reads_until = from + Nanos::from_nanos(length.as_nanos() * u64::from(self.spec.reads_held) / 1_000_000);
         if let (Some(pacing), Some(share)) = (pacing, self.spec.catch_up) {
             pacing.hold(from, length, share);
