@@ -50,8 +50,10 @@ pub trait Numbers {
 #[derive(Clone, Debug)]
 struct Overlay {
     base: Arc<Layer>,
-    /// Of each line: one more than its place among the changed ones; zero where it is as it was.
+    /// Of each line: one more than its place among the changed ones; zero where it is as it was. With large pages of the system
+    /// once so many lines were changed that it has use for them.
     places: Table<u32>,
+    has_large_pages: bool,
     /// The numbers of those that were changed, and what is in them now.
     changed: Vec<u32>,
     lines: Table<u32>,
@@ -61,6 +63,8 @@ struct Overlay {
 const LINE: usize = 16;
 /// Once one in so many lines was changed, a table of its own is as small.
 const CHANGED_MAX: usize = 4;
+/// Once one in so many was, hardly any small page of the system is left that says where none is.
+const CHANGED_MANY: usize = 256;
 
 impl SharedTable {
     /// A table of one's own.
@@ -301,7 +305,8 @@ impl Overlay {
         let lines = base.base().len().div_ceil(LINE);
         Self {
             base: Arc::clone(base),
-            places: Table::new(lines),
+            places: Table::with_gaps(lines),
+            has_large_pages: false,
             changed: Vec::new(),
             lines: Table::new((lines / CHANGED_MAX + 1) * LINE),
         }
@@ -349,7 +354,7 @@ impl Overlay {
 
     /// About what its lines take in memory.
     fn memory(&self) -> Bytes {
-        Bytes::new(4 * (self.places.len() + self.changed.len() * (LINE + 1)) as u64)
+        self.places.memory() + Bytes::new(4 * (self.changed.len() * (LINE + 1)) as u64)
     }
 
     fn call(&self, index: usize) {
@@ -379,6 +384,9 @@ impl Overlay {
     #[inline]
     fn change(&mut self, line: usize) -> usize {
         let place = self.changed.len();
+        if !self.has_large_pages && place >= self.places.len() / CHANGED_MANY {
+            self.take_large_pages();
+        }
         self.changed.push(line as u32);
         self.places[line] = place as u32 + 1;
         let (range, numbers) = (self.range(line), &mut self.lines[place * LINE..]);
@@ -391,6 +399,14 @@ impl Overlay {
             },
         }
         place
+    }
+
+    /// Notes the places of changed lines in a table with large pages of the system.
+    #[cold]
+    fn take_large_pages(&mut self) {
+        self.places = Table::new(self.places.len());
+        self.has_large_pages = true;
+        self.changed.iter().zip(1..).for_each(|(line, place)| self.places[*line as usize] = place);
     }
 
     fn copy_into(&self, copy: &mut Table<u32>) {

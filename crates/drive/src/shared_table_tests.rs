@@ -120,3 +120,24 @@ fn tables_hold_what_copies_would() {
         }
     }
 }
+
+/// Few lines leave the places of all others alone, which large pages of the system would fill; many have large pages, and everything
+/// is where it was.
+#[test]
+fn places_of_lines_have_large_pages_once_many_lines_were_changed() {
+    const LINES: usize = 1 << 16;
+    let mut table = SharedTable::in_lines(Table::new(LINES * LINE));
+    let has_large_pages =
+        |table: &SharedTable| matches!(&table.shared, Some(Shared::Overlay(overlay)) if overlay.has_large_pages);
+    let mut written = std::collections::BTreeMap::new();
+    let mut random = Random::new(8);
+    for turn in 1..LINES / 8 {
+        let (index, number) = (random.place(LINES * LINE), turn as u32);
+        table.set(index, number);
+        written.insert(index, number);
+        let many = lines(&table) > LINES / CHANGED_MANY;
+        assert_eq!(has_large_pages(&table), many, "{turn} of {LINES}");
+    }
+    assert!(written.iter().all(|(index, number)| table.get(*index) == *number));
+    assert_eq!((0..LINES * LINE).filter(|index| table.get(*index) != 0).count(), written.len());
+}

@@ -39,7 +39,7 @@ impl<T: Number> Table<T> {
         Self::try_new(length).unwrap_or_else(|| panic!("no memory for a table of {length} numbers"))
     }
 
-    /// The same of one that is used in stretches with gaps between them, which large pages would fill.
+    /// The same of one that is used here and there, or in stretches with gaps between them: large pages would fill what is not.
     pub fn with_gaps(length: usize) -> Self {
         Self::make(length, true).unwrap_or_else(|| panic!("no memory for a table of {length} numbers"))
     }

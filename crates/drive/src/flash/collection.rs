@@ -263,8 +263,8 @@ impl Mapping {
             Some(Victim { block, next: 0, pace, owed: 0, sensed: u32::MAX, refreshes });
     }
 
-    /// Moves the data of a block that has become hard to read, a flash page of it for each read of its unit that is hard, and
-    /// as collection goes on. While its unit empties another block, that one goes on first.
+    /// Moves the data of a block that has become hard to read: a flash page of it for each read of its unit that is hard, and
+    /// some of it for each page that the host writes there. While its unit empties another block, that one goes on first.
     pub fn refresh(&mut self, block: u32, plan: &mut Vec<FlashOp>) {
         let unit = self.unit_of_block(block);
         let state = &self.units[unit.0 as usize];
@@ -272,7 +272,7 @@ impl Mapping {
         if idle && self.is_closed(block) && !self.read_only {
             let blocks = self.geometry.blocks_per_plane;
             self.units[unit.0 as usize].candidates.remove(block - unit.0 * blocks);
-            self.empty(unit, block, LEVELLING_PACE * PACE_UNIT, true);
+            self.empty(unit, block, self.refresh_pace(unit, block), true);
             self.moved.blocks_refreshed += 1;
             self.write_out(unit, block);
         }
@@ -280,6 +280,17 @@ impl Mapping {
             self.move_pages(unit, victim, self.geometry.program_pages * self.granules(), plan, &mut InSlots);
             self.digest = (self.digest ^ u64::from(block)).wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(23);
         }
+    }
+
+    /// How many 2⁻⁸ pages of a block that is refreshed are moved for each page that the host writes: so many that it is empty
+    /// when the host has written half of what the unit takes before it has to collect.
+    fn refresh_pace(&self, unit: Unit, block: u32) -> u32 {
+        let blocks = self.units[unit.0 as usize].free.len().saturating_sub(self.collection.start as usize) as u64;
+        let pages = self.slc.map_or(self.geometry.pages_per_block, |slc| self.single_pages(slc));
+        let room = blocks * u64::from(pages * self.granules()) / 2;
+        let most = u64::from(LEVELLING_PACE * PACE_UNIT);
+        let moves = u64::from(self.count(block) * PACE_UNIT);
+        moves.div_ceil(room.max(1)).clamp(1, most) as u32
     }
 
     /// Moves valid pages that count for `count`; erases the block when none is left.

@@ -6,6 +6,7 @@
 use block::{Bytes, Lba, Nanos, Op, Request, SECTOR};
 
 use super::buffer::SectorMask;
+use super::copies::are_lent;
 use super::digest;
 use super::extents::Extents;
 use super::geometry::Unit;
@@ -16,7 +17,7 @@ use super::power_cut::BufferedPage;
 use super::{FlashDrive, PagePart};
 use crate::Counters;
 use crate::energy::WorkEnergy;
-use crate::shared_table::Numbers;
+use crate::shared_table::{Numbers, SharedTable};
 
 /// Requests whose entries of the map are asked of memory together.
 const BATCH: usize = 32;
@@ -243,7 +244,10 @@ impl Mapping {
     /// Forgets where everything is.
     pub(super) fn forget_places(&mut self) {
         self.changes.lose();
-        self.slots.clear();
+        match are_lent(self.slots.len(), self.packing.is_some()) {
+            true => self.slots = SharedTable::in_lines(self.slots.like()),
+            false => self.slots.clear(),
+        }
         self.extents = Extents::default();
         self.drawn = None;
         self.tabled = 0..0;

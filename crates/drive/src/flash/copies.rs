@@ -236,7 +236,8 @@ impl Clone for Mapping {
 /// Maps of fewer pages are copied as a whole by whoever changes them, which makes what it does then quicker.
 const LENT_MIN: usize = 32 << 20;
 
-/// Whether clones of a map of so many pages, which may be kept compressed, have its tables in common with it.
+/// Whether clones of a map of so many pages, which may be kept compressed, have its tables in common with it. They are in lines
+/// then as long as little is in them.
 pub(super) const fn are_lent(pages: usize, is_packed: bool) -> bool {
     !is_packed && pages >= LENT_MIN
 }

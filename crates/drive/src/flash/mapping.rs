@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::candidates::{Candidates, NOT_CLOSED};
 use super::collection::{CollectionSpec, MoveCounts, Victim};
-use super::copies::Changes;
+use super::copies::{Changes, are_lent};
 use super::digest;
 use super::drawn::Drawn;
 use super::extents::Extents;
@@ -151,6 +151,8 @@ impl Mapping {
             "{per_unit} pages a unit cannot hold {share} and the {working} that writing needs open"
         );
         let slots = (geometry.blocks() as usize) << page_bits;
+        let in_lines = are_lent(pages as usize, floor.is_some());
+        let blank = |table| if in_lines { SharedTable::in_lines(table) } else { SharedTable::new(table) };
         assert!(slots < (u32::MAX - TRIMMED) as usize, "{slots} physical pages are more than 32 bits can number");
         let mut mapping = Self {
             geometry,
@@ -159,8 +161,8 @@ impl Mapping {
             page_bits,
             unit_blocks: Divisor::from(u64::from(geometry.blocks_per_plane)),
             sense_pages: Divisor::from(u64::from(geometry.sense_pages)),
-            slots: SharedTable::new(Table::new(pages as usize)),
-            owners: SharedTable::new(match (1 << page_bits) - block_slots as usize >= GAP {
+            slots: blank(Table::new(pages as usize)),
+            owners: blank(match (1 << page_bits) - block_slots as usize >= GAP {
                 true => Table::with_gaps(slots),
                 false => Table::new(slots),
             }),

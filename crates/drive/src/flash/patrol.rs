@@ -19,7 +19,8 @@ pub struct PatrolSpec {
 /// Where the patrol is.
 ///
 /// It comes to one array read's worth of flash after the other, the units in turn, block by block, and begins again after
-/// the last. What holds no data has its turn too, and is not read. After a long rest it has been everywhere once at most.
+/// the last. What holds no data has its turn too, and is not read; nor is what is in a unit whose last patrol read, with what
+/// was moved because of it, is not over. After a long rest it has been everywhere once at most.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Patrol {
     every: Nanos,
@@ -28,6 +29,8 @@ pub struct Patrol {
     next: u64,
     /// Places that it goes through.
     places: u64,
+    /// When its last read of each unit is over, and what was moved because of that.
+    until: Vec<Nanos>,
     /// Places that it has read.
     pub read: u64,
 }
@@ -40,6 +43,7 @@ impl Patrol {
             timer: Periodic::new(Some(spec.every), Draws::new(seed).draw()),
             next: 0,
             places: places(geometry),
+            until: vec![Nanos::ZERO; geometry.units() as usize],
             read: 0,
         }
     }
@@ -95,14 +99,22 @@ impl FlashDrive {
         let every = self.spec.patrol.map_or(Nanos::ZERO, |spec| spec.every);
         for turn in 0..turns {
             let Some(patrol) = &mut self.patrol else { return };
-            let Some(place) = self.mapping.patrolled(patrol.step()) else { continue };
-            patrol.read += 1;
             let at = first + every.times(turn);
-            self.nand.patrol(now, at, place, self.spec.geometry.sense_pages);
+            let Some(place) = self.mapping.patrolled(patrol.step()) else { continue };
+            let unit = place.unit.0 as usize;
+            if patrol.until[unit] > at {
+                continue;
+            }
+            patrol.read += 1;
+            let mut until = self.nand.patrol(now, at, place, self.spec.geometry.sense_pages);
             // What cannot be corrected is the host's to be told when it asks for it.
             self.nand.take_failure();
             if let Some(block) = self.nand.take_ailing() {
                 self.refresh(block, at);
+                until = until.max(self.nand.free_at(place.unit));
+            }
+            if let Some(patrol) = &mut self.patrol {
+                patrol.until[unit] = until;
             }
         }
     }

@@ -16,6 +16,7 @@ mod host_costs;
 mod hybrid;
 mod kinds;
 mod kinds_laws;
+mod memory;
 mod modern;
 mod page_types;
 mod patrol;

@@ -126,6 +126,29 @@ fn a_long_rest_with_patrol_is_over_at_once_and_the_same_drive_tells_the_same_sto
     assert_eq!(story(), story());
 }
 
+/// All data is hard to read, and patrol comes faster than dies can move it. A host's read behind the rest waits for one patrol
+/// read of its die and what is moved for it, and not for all that was due.
+#[test]
+fn behind_a_long_rest_nothing_is_owed_of_it() {
+    let after = |tables: &str| {
+        let mut drive = filled(&format!("{ERRORS}{tables}"));
+        let now = Nanos::from_secs(3_600 * 1_000);
+        drive.submit(now, Tag(0), Request::new(Op::Read, Lba::new(0), 8));
+        (drive.complete(Nanos::MAX).expect("it completes").at - now, drive)
+    };
+    let (alone, _) = after("");
+    let (took, mut drive) = after(&patrol("every = \"10 us\""));
+    let nand = drive.spec().nand;
+    // Twelve retries at most, of reads that are alike, and an erase behind the last page of a block.
+    let each = nand.read + nand.channel.time_for(drive.spec().geometry.page) + Nanos::from_micros(15);
+    let one = each.times(2 * 13) + nand.program + nand.erase;
+    assert!(took < alone + one, "{took} behind a rest, {alone} without patrol, {one} for a patrol read and its move");
+    // It goes on from there.
+    let before = drive.counters();
+    let (_, after) = reads(&mut drive, 3_000, Nanos::from_millis(1));
+    assert!((after - before).patrol_reads > 16_000, "{:?}", after - before);
+}
+
 #[test]
 fn a_mistake_in_it_says_what_would_be_right() {
     for (fields, words) in [

@@ -103,15 +103,12 @@ fn beside_hard_read(changes: &str, errors: &str, other: Request) -> (Nanos, Nano
 /// Who comes behind a hard read waits for the flash page that is moved for it, and only on its die.
 #[test]
 fn a_refresh_costs_those_behind_it_on_its_die_the_move_of_a_flash_page() {
-    let plain = filled("", OLD);
-    let (moved, erase) = (move_takes(&plain), plain.spec().nand.erase);
-    // A write has the rest of the block moved before it, and the block erased.
-    let all = moved.times(BLOCK / FLASH_PAGE) + erase;
-    for (other, costs) in [(read(7 * BLOCK), moved), (exact::durable(7 * BLOCK), all)] {
+    let moved = move_takes(&filled("", OLD));
+    for other in [read(7 * BLOCK), exact::durable(7 * BLOCK)] {
         let (hard, with) = beside_hard_read("", OLD, other);
         let (hard_alone, without) = beside_hard_read("", &without_refresh(), other);
         assert_eq!(hard, hard_alone, "who finds it does not wait");
-        assert_eq!(with - without, costs, "{other:?}");
+        assert_eq!(with - without, moved, "{other:?}");
     }
     // The second flash page is on the other die, on a channel of its own.
     let two = "channels=2";
@@ -124,6 +121,34 @@ fn a_refresh_costs_those_behind_it_on_its_die_the_move_of_a_flash_page() {
     let spec = *filled("", OLD).spec();
     let step = spec.nand.read + carried(&spec, FLASH_PAGE).times(2) + spec.nand.program;
     assert!(with >= without && with < without + step, "{with} beside a refresh, {without} without, a step is {step}");
+}
+
+/// A hard read has one flash page of its block moved. The rest is moved beside the host's writes, a page now and then, so that the
+/// block is erased long before the die has to collect.
+#[test]
+fn what_is_left_of_a_refresh_is_done_beside_writes_a_little_each() {
+    let flash_page = |drive: &mut FlashDrive, page| {
+        let at = drive.now() + Nanos::from_millis(50);
+        exact::takes(drive, at, Request { sectors: FLASH_PAGE as u32 * 8, ..exact::durable(page) })
+    };
+    let mut drive = old("", OLD);
+    let before = drive.counters();
+    lone(&mut drive, read(0));
+    let (mut writes, mut moved, mut took) = (0, vec![], vec![]);
+    while drive.counters().blocks_erased == before.blocks_erased {
+        let earlier = drive.counters().pages_moved;
+        took.push(flash_page(&mut drive, (20 + writes / 8) * BLOCK + writes % 8 * FLASH_PAGE));
+        moved.push(drive.counters().pages_moved - earlier);
+        writes += 1;
+    }
+    let done = drive.counters() - before;
+    assert_eq!((done.blocks_refreshed, done.pages_refreshed, done.pages_moved), (1, BLOCK, BLOCK));
+    let free = drive.spec().geometry.blocks() as u64 - pages(&drive) / BLOCK;
+    assert!(writes > 8 && writes < (free - 2) * BLOCK / FLASH_PAGE, "{writes} flash pages, {free} blocks are free");
+    let (most, longest) = (*moved.iter().max().unwrap(), *took.iter().max().unwrap());
+    assert!(most <= FLASH_PAGE, "{most} pages for one of the host's {FLASH_PAGE}");
+    let spec = *drive.spec();
+    assert!(longest < move_takes(&drive) + spec.nand.erase + spec.nand.program.times(2), "{longest}");
 }
 
 /// Reads at random of old data, 8 at a time: the refresh of all of it takes dies from the host, and is paid once.

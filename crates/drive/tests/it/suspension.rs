@@ -188,6 +188,33 @@ fn collecting(changes: &str, tables: &str) -> FlashDrive {
     drive
 }
 
+/// A flush ends at once where a capacitor keeps what was written, and the buffer goes to flash behind it: no read waits for more than the
+/// program under way.
+#[test]
+fn reads_go_before_what_a_flush_leaves_in_the_buffer() {
+    let mut drive = exact::filled("controller.cores=64&capacitor=true", SUSPEND);
+    let (spec, lone) = (*drive.spec(), exact::lone(&mut drive, exact::read(0)));
+    // 16 flash pages in order, for one die.
+    for page in (0..16 * exact::FLASH_PAGE).step_by(exact::FLASH_PAGE as usize) {
+        let at = drive.now();
+        exact::takes(&mut drive, at, Request { sectors: exact::FLASH_PAGE as u32 * 8, ..exact::write(page) });
+    }
+    let at = drive.now();
+    assert!(exact::takes(&mut drive, at, Request::FLUSH) < lone);
+    let left = |drive: &FlashDrive| drive.counters().program_suspensions;
+    let (began, mut took) = (drive.now(), vec![]);
+    while drive.now() < began + spec.nand.program.times(10) {
+        let at = drive.now() + us(70);
+        took.push(exact::takes(&mut drive, at, exact::read(40 * exact::BLOCK)));
+    }
+    // All of it is being programmed still: a program is suspended three times, and its rest waited for then.
+    assert!(left(&drive) > 3 * 5, "{}", left(&drive));
+    let longest = took.iter().max().unwrap();
+    assert!(*longest < lone + spec.nand.program + exact::carried(&spec, exact::FLASH_PAGE), "{longest}");
+    let soon = took.iter().filter(|took| **took <= lone + us(100 + 20)).count();
+    assert!(soon > took.len() / 2, "{soon} of {} wait for no more than a step", took.len());
+}
+
 /// What random writes and reads suspend on a drive that collects, and how long reads take.
 fn under_load(tables: &str) -> (Counters, Vec<Nanos>) {
     let mut drive = collecting("controller.cores=4", tables);
