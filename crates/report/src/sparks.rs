@@ -116,7 +116,7 @@ fn swept(part: &MeasuredStep, most: usize) -> Option<Spark> {
 fn over_time(part: &MeasuredStep, most: usize) -> Option<Spark> {
     let [reading] = part.readings.as_slice() else { return None };
     let [measurement] = reading.point.measurements().collect::<Vec<_>>()[..] else { return None };
-    let spans = Timeline::whole(measurement).binned(most);
+    let spans = part.timeline(measurement).binned(most);
     if !part.is_conditioning() || spans.len() < POINTS_LEAST {
         return None;
     }
