@@ -508,7 +508,9 @@ mod tests {
     fn intervals_of_rounds_are_as_long_as_the_rounds() {
         let millis = |all: &Measurement, round: Option<u64>| -> Vec<(usize, u64, u64)> {
             let intervals = all.intervals(round.map(Nanos::from_millis));
-            intervals.map(|one| (one.round, one.start.as_nanos() / 1_000_000, one.length.as_nanos() / 1_000_000)).collect()
+            intervals
+                .map(|one| (one.round, one.start.as_nanos() / 1_000_000, one.length.as_nanos() / 1_000_000))
+                .collect()
         };
         let rounds = |length: u64| {
             let mut all = measured(length, Nanos::from_millis(1));
