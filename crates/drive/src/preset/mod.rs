@@ -587,13 +587,81 @@ mod tests {
             ("read=1us", "`nand.read` or `slc.read`"),
             ("erase=5 parsec", "unknown unit `parsec`"),
             ("erase", "name=value"),
+            ("=5", "name=value"),
+            (
+                "buffer=5",
+                "`buffer` is a table; say which field of it: `buffer.size`, `buffer.partial`, `buffer.serves_reads`",
+            ),
+            ("buffer.=5", "`buffer` is a table"),
+            ("channels=99999999999999999999", "expected a whole number"),
             ("channels=x", "channels"),
             ("spare=0.001%", "raise capacity.spare"),
             ("nand.read=50us&nand.read=60us", "`nand.read` is given twice; give it once"),
             ("spare=8%&drive.capacity.spare=9%", "`capacity.spare` is given twice"),
+            ("nand.read=inf", "`inf` is not a number"),
+            ("nand.read=1e400", "`1e400` has an exponent and no unit; give all digits and a unit, such as `50us`"),
+            ("nand.read=1e3us", "`1e3us` has an exponent; give all digits"),
+            ("controller.write=5", "`5` has no unit; give the time with one, such as `5us`"),
+            ("spare=0", "`0` has no unit; use one of %"),
+            ("channels=1.5", "expected a whole number from 0 to 4294967295"),
+            ("geometry.sense=0", "geometry.sense is 0 B, geometry.page 4 KiB, geometry.program 4 KiB"),
+            ("geometry.program=5KiB", "geometry.program is 5 KiB, geometry.page 4 KiB"),
+            ("gc.policy=greedy&gc.burst=5", "gc.burst is 5, gc.pacing not given"),
+            ("planes=0", "geometry.channels is 10, dies_per_channel"),
         ] {
             let said = Preset::find(&format!("x25-m?{change}")).unwrap_err().to_string();
             assert!(said.contains(words), "{change}: {said}");
+        }
+    }
+
+    /// Whatever a field is set to, a message is in the file's terms: units in place of the program's types and numbers.
+    #[test]
+    fn no_message_shows_a_type_of_the_program() {
+        let values = [
+            "0",
+            "-1",
+            "inf",
+            "nan",
+            "1e400",
+            "abc",
+            "1.5",
+            "0%",
+            "99999%",
+            "0ns",
+            "584d",
+            "0B",
+            "18446744073709551615",
+        ];
+        for name in
+            ["990-pro", "p5520-1920", "optane-p4800x", "ocz-core-64", "nearline-7200", "solid-data-dram", "sata-host"]
+        {
+            let preset = Preset::find(name).unwrap();
+            let fields =
+                preset.spec.tables().iter().flat_map(|(table, fields)| fields.iter().map(move |field| (table, field)));
+            for (table, field) in fields {
+                for value in values {
+                    let change = format!("{table}.{field}={value}");
+                    let Err(error) = preset.clone().changed(&change) else { continue };
+                    let said = error.to_string();
+                    let words =
+                        ["Some(", "None", "Bytes(", "Nanos(", "u32", "u64", "millionths (", "struct ", "untagged"];
+                    for word in words {
+                        assert!(!said.contains(word), "{name}?{change}: {said}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_contradicts_the_rest_of_a_file_is_refused_and_not_passed_over() {
+        for (drive, words) in [
+            ("990-pro?nand.reads_first=false", "nand.reads_first is false, and the drive has [suspend]"),
+            ("990-pro?gc.start=2", "gc.start is 2, and the drive has [wear]"),
+            ("x25-m?gc.policy=greedy&gc.idle_free=9", "gc.idle_free is 9, and gc.idle_after not given"),
+        ] {
+            let said = Preset::find(drive).expect_err(drive).to_string();
+            assert!(said.contains(words), "{drive}: {said}");
         }
     }
 }
