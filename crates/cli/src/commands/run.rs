@@ -190,6 +190,11 @@ fn holding(asked: &Workload, span: Bytes) -> Result<Bytes, Failure> {
     if span >= block {
         return Ok(span);
     }
+    // Rounded, both may look alike.
+    let [block, span] = match block.to_string() == span.to_string() {
+        true => [block, span].map(|bytes| format!("{} B", bytes.get())),
+        false => [block, span].map(|bytes| bytes.to_string()),
+    };
     Err(Failure::usage(format!(
         "a block of {block} is larger than the active range of {span}; give a smaller --bs, or a larger --size"
     )))
