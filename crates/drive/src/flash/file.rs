@@ -3,6 +3,7 @@
 mod behaviour;
 mod controller;
 mod slc;
+mod wear;
 mod zones;
 
 use behaviour::{ErrorsTable, PatrolTable, SuspendTable, VariationTable};
@@ -11,6 +12,7 @@ use block::{Bytes, Nanos, Rate};
 use controller::ArbitrationTable;
 use serde::Deserialize;
 use slc::SlcTable;
+use wear::WearTable;
 
 use super::collection::START_MIN;
 use super::packing::Packing;
@@ -29,7 +31,7 @@ use crate::preset::units::{
 use crate::preset::zones::ZonesTable;
 use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
 use crate::smart::IdentityTable;
-use crate::{PowerSpec, WearSpec, ZoneRules};
+use crate::{PowerSpec, ZoneRules};
 
 /// A drive's file as it is written.
 #[derive(Deserialize)]
@@ -193,47 +195,6 @@ table!(BufferTable {
     #[serde(default)]
     serves_reads: bool,
 });
-
-table!(WearTable {
-    rated_erases: u32,
-    #[serde(default, deserialize_with = "share")]
-    deviation: u64,
-    #[serde(default, deserialize_with = "share")]
-    factory_bad: u64,
-    #[serde(default)]
-    early_failures: u32,
-    #[serde(deserialize_with = "share")]
-    reserve: u64,
-    spread_max: Option<u32>,
-    #[serde(default)]
-    least_worn_first: bool,
-});
-
-impl WearTable {
-    fn spec(&self) -> Result<WearSpec, PresetError> {
-        let shares = [self.deviation, self.factory_bad, self.reserve];
-        require(
-            shares.iter().all(|&ppm| ppm < 500_000) && (1..=1 << 24).contains(&self.rated_erases),
-            || {
-                let [deviation, factory_bad, reserve] = shares.map(percent);
-                format!(
-                    "wear.rated_erases is {}, deviation {deviation}, factory_bad {factory_bad}, reserve {reserve}",
-                    self.rated_erases
-                )
-            },
-            "a block is rated for 1 to 16 million erases; deviation, factory_bad and reserve are below 50%",
-        )?;
-        Ok(WearSpec {
-            rated: self.rated_erases,
-            deviation_ppm: self.deviation as u32,
-            factory_bad_ppm: self.factory_bad as u32,
-            failures_ppb: self.early_failures,
-            reserve_ppm: self.reserve as u32,
-            spread_max: self.spread_max,
-            least_worn_first: self.least_worn_first,
-        })
-    }
-}
 
 impl MapTable {
     fn spec(&self, page: Bytes) -> Result<MapCacheSpec, PresetError> {
