@@ -7,7 +7,6 @@ use crate::figure::CellFigure;
 use crate::number::{bound, three};
 use crate::part::MeasuredStep;
 use crate::report::Report;
-use crate::timeline::Timeline;
 
 /// The heights of a column, eighth by eighth. Source: Unicode 1.1, "Block Elements", U+2581 to U+2588.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
