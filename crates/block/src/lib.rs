@@ -30,7 +30,7 @@ pub use nanos::Nanos;
 pub use parse::{
     ParseError, parse_bytes, parse_count, parse_duration, parse_endurance, parse_energy, parse_heat_capacity,
     parse_percent, parse_power, parse_rate, parse_rated_bytes, parse_share, parse_temperature,
-    parse_thermal_resistance,
+    parse_thermal_resistance, unknown_unit,
 };
 pub use power::{Energy, Power, Temperature};
 pub use price::{Price, PriceError};

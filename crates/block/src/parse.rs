@@ -26,11 +26,20 @@ pub enum ParseError {
         /// What would be right.
         example: &'static str,
     },
+    /// The number has an exponent.
+    #[error("`{found}` has an exponent; give all digits: {example}")]
+    Exponent {
+        /// The text as given.
+        found: String,
+        /// What would be right.
+        example: &'static str,
+    },
     /// The unit is not known.
-    #[error("unknown unit `{unit}` in `{found}`; use one of {units}")]
+    #[error("{}; use one of {units}", unknown_unit(.found, .unit))]
     UnknownUnit {
         /// The text as given.
         found: String,
+        /// Empty where there was none, and one is needed.
         unit: String,
         /// The units that would be right.
         units: &'static str,
@@ -67,6 +76,14 @@ pub enum ParseError {
         /// What must be whole.
         of: &'static str,
     },
+}
+
+/// What is wrong with this unit.
+pub fn unknown_unit(found: &str, unit: &str) -> String {
+    match unit {
+        "" => format!("`{found}` has no unit"),
+        unit => format!("unknown unit `{unit}` in `{found}`"),
+    }
 }
 
 /// How amounts of one kind are typed: a number and one of these units.
@@ -246,6 +263,9 @@ impl Amount {
             spellings.split(' ').any(|known| if known == "-" { typed.is_empty() } else { known == typed })
         };
         let Some((_, factor)) = self.units.iter().find(|(spellings, _)| spelt(spellings)) else {
+            if is_exponent(unit) {
+                return Err(ParseError::Exponent { found: found(), example: self.example });
+            }
             return Err(ParseError::UnknownUnit { found: found(), unit: unit.to_owned(), units: self.known });
         };
         match (scaled(text, number, *factor, self.of, self.max, self.example)?, self.least) {
@@ -375,6 +395,12 @@ fn split<'t>(text: &'t str, example: &'static str) -> Result<(&'t str, &'t str),
         return Err(ParseError::NotANumber { found: text.to_owned(), example });
     }
     Ok((number, unit.trim()))
+}
+
+/// Whether what follows the digits is the exponent of a number, such as the `e9` of `1e9`.
+fn is_exponent(unit: &str) -> bool {
+    let power = unit.strip_prefix(['e', 'E']).map(|rest| rest.trim_start_matches(['+', '-']));
+    power.is_some_and(|power| power.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// `number × factor`, exactly; a fraction is welcome as long as the product is whole.
@@ -517,6 +543,11 @@ mod tests {
     fn nonsense_is_named_and_answered() {
         let said = |e: ParseError| e.to_string();
         assert!(said(parse_bytes("4q").unwrap_err()).contains("unknown unit `q`"));
+        assert_eq!(said(parse_share("0").unwrap_err()), "`0` has no unit; use one of %");
+        for exponent in ["1e400", "1e9 s", "2E+6us", "1e-3s"] {
+            let words = format!("`{exponent}` has an exponent; give all digits: a duration looks like");
+            assert!(said(parse_duration(exponent).unwrap_err()).starts_with(&words), "{exponent}");
+        }
         assert!(said(parse_bytes("").unwrap_err()).contains("a size looks like"));
         assert!(said(parse_bytes("-4k").unwrap_err()).contains("negative"));
         assert!(said(parse_bytes("four").unwrap_err()).contains("`four` is not a number"));

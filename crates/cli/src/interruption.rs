@@ -4,7 +4,7 @@
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -21,6 +21,8 @@ use crate::terminal::{complain, is_held};
 
 /// How long a live view has to give the terminal back.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a run of a simulated drive has to end and to be stored.
+const RUN_PATIENCE: Duration = Duration::from_secs(5);
 
 /// By what the half of this process that waits passes on that the end was asked for; heard twice it is the same as once.
 pub const PASSED_ON: Signal = Signal::USR1;
@@ -60,6 +62,41 @@ pub fn stop() -> Result<Arc<AtomicBool>, Failure> {
 /// # Errors
 /// If no handler can be installed.
 pub fn announce(run: RunId, store: PathBuf, resume: Option<String>) -> std::io::Result<()> {
+    when_asked(move |signal| end(run, &store, resume.as_deref(), signal))
+}
+
+/// A run that looks at [`stop`] and is to end by it; dropped once it has.
+#[derive(Debug)]
+pub struct Ending(Arc<AtomicBool>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Ends the program as [`announce`] does where the run goes on for long after it was asked to end: one step of a simulated
+/// drive may be years of idle time, and a series of years takes long to be stored.
+///
+/// # Errors
+/// If no handler can be installed.
+pub fn insist(run: RunId, store: PathBuf) -> std::io::Result<Ending> {
+    let has_ended = Arc::new(AtomicBool::new(false));
+    let ending = Ending(Arc::clone(&has_ended));
+    when_asked(move |signal| {
+        let began = Instant::now();
+        while began.elapsed() < RUN_PATIENCE && !has_ended.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        if !has_ended.load(Ordering::Relaxed) {
+            end(run, &store, None, signal);
+        }
+    })?;
+    Ok(ending)
+}
+
+/// Carries `act` out in a thread of its own when the end is first asked for, with the signal that did.
+fn when_asked(act: impl FnOnce(i32) + Send + 'static) -> std::io::Result<()> {
     let (mut asked, asks) = UnixStream::pair()?;
     let which = Arc::new(AtomicUsize::new(0));
     for signal in [SIGINT, SIGTERM] {
@@ -68,23 +105,24 @@ pub fn announce(run: RunId, store: PathBuf, resume: Option<String>) -> std::io::
         pipe::register(signal, asks.try_clone()?)?;
     }
     let wait = move || {
-        if asked.read_exact(&mut [0]).is_err() {
-            return;
+        if asked.read_exact(&mut [0]).is_ok() {
+            act(which.load(Ordering::Relaxed) as i32);
         }
-        let began = Instant::now();
-        while is_held() && began.elapsed() < PATIENCE {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        complain(words(
-            run,
-            Store::open_to_read(&store).and_then(|store| store.keys(run)).map_or(0, |kept| kept.len()),
-            resume.as_deref(),
-        ));
-        // Who started the program sees by which signal it ended, as without a handler.
-        emulate_default_handler(which.load(Ordering::Relaxed) as i32).ok();
-        std::process::exit(Exit::Interrupted.code().into());
     };
     std::thread::Builder::new().name("interruption".to_owned()).spawn(wait).map(drop)
+}
+
+/// Says what is kept of the run and ends the program.
+fn end(run: RunId, store: &Path, resume: Option<&str>, signal: i32) {
+    let began = Instant::now();
+    while is_held() && began.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let kept = Store::open_to_read(store).and_then(|store| store.keys(run)).map_or(0, |kept| kept.len());
+    complain(words(run, kept, resume));
+    // Who started the program sees by which signal it ended, as without a handler.
+    emulate_default_handler(signal).ok();
+    std::process::exit(Exit::Interrupted.code().into());
 }
 
 /// What is kept of an interrupted run, and what to do with it.
@@ -94,4 +132,31 @@ pub fn words(run: RunId, kept: usize, resume: Option<&str>) -> String {
         "Run {run} is interrupted; its {kept} finished measurements are stored. {resume}`assay report {run}` writes a report \
          of them."
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    /// Says to a process that it is the run.
+    const RUN: &str = "ASSAY_TEST_ENDLESS_RUN";
+
+    #[test]
+    fn a_run_that_does_not_look_whether_it_is_to_end_is_ended() {
+        if std::env::var_os(RUN).is_some() {
+            stop().unwrap();
+            let _ending = insist(RunId(7), PathBuf::from("no-such-store.sqlite")).unwrap();
+            rustix::process::kill_process(rustix::process::getpid(), Signal::TERM).unwrap();
+            // In place of a step that takes years.
+            std::thread::sleep(Duration::from_secs(600));
+            std::process::exit(0);
+        }
+        let test = "interruption::tests::a_run_that_does_not_look_whether_it_is_to_end_is_ended";
+        let output = testkit::process::again(test).env(RUN, "1").output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.signal(), Some(SIGTERM), "{said}");
+        assert!(said.contains("Run 7 is interrupted; its 0 finished measurements are stored."), "{said}");
+    }
 }

@@ -13,6 +13,7 @@ use trial::{Cleanup, TrialError, procedure};
 
 use crate::failure::Failure;
 use crate::fingerprint;
+use crate::interruption;
 use crate::live::{View, ViewSource};
 use crate::metrics::{Metrics, OpenMetricsSink};
 use crate::progress::Bar;
@@ -54,6 +55,13 @@ pub fn absolute(target: &str) -> String {
         true => target.to_owned(),
         false => std::path::absolute(target).unwrap_or_else(|_| PathBuf::from(target)).display().to_string(),
     }
+}
+
+/// Has Ctrl-C end a run on a simulated drive in good time; a real one's requests are waited for.
+pub fn insist(record: &RunRecord, opened: &OpenedTarget) -> Result<Option<interruption::Ending>, Failure> {
+    let path = || record.store().path().to_owned();
+    let ending = (!opened.real).then(|| interruption::insist(record.id(), path())).transpose();
+    ending.map_err(Failure::failed)
 }
 
 impl RunRequest {

@@ -299,6 +299,9 @@ impl OpenedTarget {
 pub fn open(name: &str, options: &RealOptions, writes: bool, create: bool) -> Result<OpenedTarget, Failure> {
     match name.strip_prefix("sim:") {
         Some(preset) => simulated(preset, options),
+        None if name.trim().is_empty() => {
+            Err(Failure::usage("the target's name is empty; give sim:DRIVE, a file or a block device"))
+        }
         None => open_parts(&[(name, options.size)], options, writes, create),
     }
 }

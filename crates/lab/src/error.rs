@@ -76,8 +76,8 @@ pub enum LabError {
     },
     /// A simulated drive is too large for the machine's memory.
     #[error(
-        "to measure this simulated drive in random states takes up to {needed} more of memory, most of it for its map, and \
-         {available} is available; end what else takes memory, or simulate a smaller drive, by `?capacity.user=` and a size"
+        "this simulated drive needs {needed} more memory in random states, and {available} is available; end other programs, \
+         or give a smaller `?capacity.user=`"
     )]
     Memory { needed: Bytes, available: Bytes },
     /// It cannot be made a block device.

@@ -26,7 +26,7 @@ pub use failures::{Failure, Failures, Missing, OnError};
 pub use handover::{Handover, Method};
 pub use hardware::{DiskUse, SubmissionTimes, TimesSum};
 pub use host::power::Consumption;
-pub use measured::{Clock, Cpu, Flow, Measurement, TICK, TICKS_MAX, Tick};
+pub use measured::{Clock, Cpu, Flow, Interval, Measurement, TICK, TICKS_MAX, Tick};
 pub use run::{Counted, Filter, KnownDrive, Listed, Run, RunId, RunState};
 pub use shard::{Shard, Sharding};
 pub use trial::{Better, Course, Figure, Paper, Trial};

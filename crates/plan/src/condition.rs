@@ -77,6 +77,11 @@ impl StepKind for Condition {
 }
 
 impl Condition {
+    /// How long each round is; none where rounds do not end by time.
+    pub fn round(&self) -> Option<Nanos> {
+        self.workload.stop.time.filter(|&time| time > Nanos::ZERO)
+    }
+
     /// What comes before the rounds on a simulated drive of this capacity that can be put behind it; none where nothing does.
     pub fn constructed(&self, capacity: Bytes) -> Option<Construction> {
         let stop = self.at_least.stop(capacity);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use block::ParseError;
+use block::{ParseError, unknown_unit};
 use thiserror::Error;
 
 /// A mistake in a plan's text, with the place to underline.
@@ -92,8 +92,11 @@ pub(super) fn told(error: &ParseError) -> (String, Option<String>) {
             (format!("`{found}` is not a number"), Some((*example).to_owned()))
         }
         ParseError::Negative { found, example } => (format!("`{found}` is negative"), Some((*example).to_owned())),
+        ParseError::Exponent { found, example } => {
+            (format!("`{found}` has an exponent"), Some(format!("give all digits: {example}")))
+        }
         ParseError::UnknownUnit { found, unit, units } => {
-            (format!("unknown unit `{unit}` in `{found}`"), Some(format!("use one of {units}")))
+            (unknown_unit(found, unit), Some(format!("use one of {units}")))
         }
         ParseError::TooLarge { found, max } => {
             (format!("`{found}` is out of range"), Some(format!("at most {max} is possible")))

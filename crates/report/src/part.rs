@@ -1,11 +1,13 @@
 //! A step of an outcome as the report reads it: with the drive's state and the step beside it.
 
 use block::Nanos;
+use measurement::Measurement;
 use plan::{Action, Axis, Condition, PointOutcome, Rounds, Step, Trials};
 use workload::{Stop, Workload};
 
 use crate::figure::CellFigures;
 use crate::state::DriveState;
+use crate::timeline::Timeline;
 
 #[derive(Debug)]
 pub(crate) struct MeasuredStep<'a> {
@@ -32,6 +34,19 @@ impl<'a> MeasuredStep<'a> {
     /// The conditioning, if it is one.
     pub(crate) fn condition(&self) -> Option<&'a Condition> {
         if let Action::Condition(condition) = &self.step.action { Some(condition) } else { None }
+    }
+
+    /// How long each round of a conditioning is; none of what was not run in rounds of a time each.
+    pub(crate) fn round(&self) -> Option<Nanos> {
+        self.condition().and_then(Condition::round)
+    }
+
+    /// What it did over time, round by round if it is a conditioning.
+    pub(crate) fn timeline(&self, measurement: &Measurement) -> Timeline {
+        match self.condition() {
+            Some(condition) => Timeline::of(condition, measurement),
+            None => Timeline::whole(measurement),
+        }
     }
 
     /// The rounds, if it was measured in rounds.

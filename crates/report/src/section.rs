@@ -178,10 +178,7 @@ fn conditioning(parts: &[MeasuredStep], index: usize, capacity: Option<Bytes>) -
     let part = &parts[index];
     let measured = part.readings.first().and_then(|reading| reading.point.measurements().next());
     let Some(measurement) = measured else { return html! {} };
-    let timeline = match part.condition() {
-        Some(condition) => Timeline::of(condition, measurement),
-        None => Timeline::whole(measurement),
-    };
+    let timeline = part.timeline(measurement);
     let bin = timeline.binned(chart::SERIES_POINTS).first().map_or(1.0, |span| span.length);
     let spans = if timeline.rounds.len() > 1 { timeline.rounds.clone() } else { timeline.binned(chart::SERIES_POINTS) };
     let mut panels = chart::series(&timeline);

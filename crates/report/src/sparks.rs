@@ -7,7 +7,6 @@ use crate::figure::CellFigure;
 use crate::number::{bound, three};
 use crate::part::MeasuredStep;
 use crate::report::Report;
-use crate::timeline::Timeline;
 
 /// The heights of a column, eighth by eighth. Source: Unicode 1.1, "Block Elements", U+2581 to U+2588.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -116,7 +115,7 @@ fn swept(part: &MeasuredStep, most: usize) -> Option<Spark> {
 fn over_time(part: &MeasuredStep, most: usize) -> Option<Spark> {
     let [reading] = part.readings.as_slice() else { return None };
     let [measurement] = reading.point.measurements().collect::<Vec<_>>()[..] else { return None };
-    let spans = Timeline::whole(measurement).binned(most);
+    let spans = part.timeline(measurement).binned(most);
     if !part.is_conditioning() || spans.len() < POINTS_LEAST {
         return None;
     }

@@ -1,7 +1,7 @@
 //! A long measurement over time: its series as spans, its rounds, and whether they became steady.
 
 use block::Nanos;
-use measurement::{Measurement, TICK};
+use measurement::{Interval, Measurement, TICK};
 use plan::Condition;
 use stats::{Bins, Steadiness, SteadyRule};
 
@@ -98,13 +98,11 @@ impl Timeline {
     /// The timeline of what `condition` measured.
     pub(crate) fn of(condition: &Condition, measurement: &Measurement) -> Self {
         let rule = condition.steady.unwrap_or(SteadyRule::SNIA);
-        let round = condition.workload.stop.time.filter(|&time| time > Nanos::ZERO);
-        let count = round.map_or(1, |round| rounds_in(measurement.elapsed, round));
-        let round_length = measurement.elapsed.as_secs_f64() / count as f64;
-        let per_round = measurement.series.len().div_ceil(count).max(1);
+        let round = condition.round();
+        let intervals: Vec<Interval> = measurement.intervals(round).collect();
         let (mut spans, mut rounds) = (Vec::new(), Vec::new());
-        for (place, ticks) in measurement.series.chunks(per_round).enumerate() {
-            let own = spans_of(ticks, place as f64 * round_length, round_length);
+        for one in intervals.chunk_by(|one, next| one.round == next.round) {
+            let own = spans_of(one);
             rounds.extend(merged(&own));
             spans.extend(own);
         }
@@ -117,7 +115,7 @@ impl Timeline {
 
     /// The timeline of what was run in one piece, which no rule judges.
     pub(crate) fn whole(measurement: &Measurement) -> Self {
-        let spans = spans_of(&measurement.series, 0.0, measurement.elapsed.as_secs_f64());
+        let spans = spans_of(&measurement.intervals(None).collect::<Vec<_>>());
         Self { spans, rounds: Vec::new(), steadiness: None, rule: SteadyRule::SNIA }
     }
 
@@ -127,23 +125,16 @@ impl Timeline {
     }
 }
 
-/// How many rounds of `round` there were in `elapsed`; at least one.
-fn rounds_in(elapsed: Nanos, round: Nanos) -> usize {
-    ((elapsed.as_secs_f64() / round.as_secs_f64()).round() as usize).max(1)
-}
-
-/// The ticks of one round that began at `start` and took `length` seconds.
+/// The intervals of one round.
 ///
-/// The last tick of a round may cover a sliver of time with a few late completions: too short to
-/// make a rate of, so it is counted with the tick before it.
-fn spans_of(ticks: &[measurement::Tick], start: f64, length: f64) -> Vec<Span> {
-    let tick_length = TICK.as_secs_f64();
-    let mut spans: Vec<Span> = Vec::with_capacity(ticks.len());
-    for (i, tick) in ticks.iter().enumerate() {
-        let from = i as f64 * tick_length;
+/// The last of a round may cover a sliver of time with a few late completions: too short to
+/// make a rate of, so it is counted with the interval before it.
+fn spans_of(intervals: &[Interval]) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::with_capacity(intervals.len());
+    for Interval { start, length, tick, .. } in intervals {
         let span = Span {
-            start: start + from,
-            length: (length - from).min(tick_length),
+            start: start.as_secs_f64(),
+            length: length.as_secs_f64(),
             requests: tick.requests(),
             bytes: tick.bytes.get(),
             latency_total: tick.latency_total.as_micros_f64(),
@@ -151,8 +142,7 @@ fn spans_of(ticks: &[measurement::Tick], start: f64, length: f64) -> Vec<Span> {
             latencies: tick.latencies.clone(),
         };
         match spans.last_mut() {
-            Some(last) if span.length <= 0.0 => last.absorb(&span),
-            Some(last) if span.length < tick_length / 2.0 => last.extend(&span),
+            Some(last) if span.length < TICK.as_secs_f64() / 2.0 => last.extend(&span),
             _ => spans.push(Span { length: span.length.max(1e-9), ..span }),
         }
     }

@@ -25,7 +25,7 @@ use crate::fio_status::FioStatus;
 use crate::job_file::{self, JobFileOptions};
 use crate::power::PowerOptions;
 use crate::recorder::{LoggedJob, Recorder};
-use crate::run_request::{RunRequest, failure};
+use crate::run_request::{RunRequest, failure, insist};
 use crate::target::{self, CpuPolicy, RealOptions};
 use crate::terminal::notice;
 
@@ -156,6 +156,7 @@ pub fn measure(
     let store = Mutex::new(store);
     let record = undertaking.begin(&store, &opened)?;
     let run = record.id();
+    let ending = insist(&record, &opened)?;
     notice(format_args!("Run {run}: {} on {}", plan.title, opened.identity));
     let status = status(asked, &import, opened.real);
     let observers = together(logs.observers(), status.as_ref(), import.jobs().count());
@@ -169,6 +170,7 @@ pub fn measure(
     recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
     let outcome = record.recall();
     logs.write(outcome.as_ref().ok())?;
+    drop(ending);
     let broken = done.err().map(|broken| failure(&broken, broken.words(run)));
     let has_figures = |outcome: &Outcome| points(outcome).any(|point| point.measurements().next().is_some());
     match (broken, outcome) {

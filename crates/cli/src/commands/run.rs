@@ -22,7 +22,7 @@ use crate::job_file::JobFileOptions;
 use crate::number;
 use crate::power::PowerOptions;
 use crate::recorder::Recorder;
-use crate::run_request::{RunRequest, failure, judge};
+use crate::run_request::{RunRequest, failure, insist, judge};
 use crate::supervision;
 use crate::target::{self, OpenedTarget, RealOptions};
 use crate::terminal::say;
@@ -163,10 +163,12 @@ fn measure(arguments: &Arguments, store: Store) -> Result<Printed, Failure> {
     let recorder = record.map(|path| Recorder::begin(path, opened.subject.as_mut())).transpose()?;
     let store = Mutex::new(store);
     let record = undertaking.begin(&store, &opened)?;
+    let ending = insist(&record, &opened)?;
     let done = undertaking.carry_out(record, &mut opened);
     recorder.map_or(Ok(()), |recorder| recorder.write(&opened.name))?;
     let name = arguments.name.as_deref().unwrap_or("run");
     let outcome = record.recall();
+    drop(ending);
     let document = |outcome: &Outcome| {
         document(arguments.format, name, Some(arguments.target()), arguments.real.is_direct(), outcome)
     };
@@ -188,6 +190,11 @@ fn holding(asked: &Workload, span: Bytes) -> Result<Bytes, Failure> {
     if span >= block {
         return Ok(span);
     }
+    // Rounded, both may look alike.
+    let [block, span] = match block.to_string() == span.to_string() {
+        true => [block, span].map(|bytes| format!("{} B", bytes.get())),
+        false => [block, span].map(|bytes| bytes.to_string()),
+    };
     Err(Failure::usage(format!(
         "a block of {block} is larger than the active range of {span}; give a smaller --bs, or a larger --size"
     )))

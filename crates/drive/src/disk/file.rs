@@ -12,7 +12,7 @@ use crate::ZoneRules;
 use crate::draw::{Odds, Spread};
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
-use crate::preset::units::{bytes, duration, power, rate, some_bytes, some_duration, some_share};
+use crate::preset::units::{bytes, duration, given, percent, power, rate, some_bytes, some_duration, some_share};
 use crate::preset::zones::ZonesTable;
 use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
 
@@ -304,8 +304,8 @@ impl VariationTable {
         let (again, deviation) = (self.retry_again.unwrap_or(0), self.recovery_deviation.unwrap_or(0));
         require(
             again <= 900_000 && deviation <= 2_000_000,
-            || format!("variation.retry_again is {again} and recovery_deviation {deviation} millionths"),
-            "they are at most 90 % and 200 %",
+            || format!("variation.retry_again is {}, recovery_deviation {}", percent(again), percent(deviation)),
+            "they are at most 90% and 200%",
         )?;
         let is_recovering = self.read_recovery.or(self.write_recovery).is_some();
         require(
@@ -322,11 +322,6 @@ impl VariationTable {
             recovery_spread: Spread::new(deviation),
         })
     }
-}
-
-/// A time as it is called in an error.
-fn said(time: Option<Nanos>) -> String {
-    time.map_or_else(|| "not given".to_owned(), |time| time.to_string())
 }
 
 impl ShingledTable {
@@ -363,15 +358,15 @@ impl BackgroundTable {
             || {
                 format!(
                     "background.recalibrate_every is {}, recalibrate_time {}",
-                    said(recalibrate_every),
-                    said(recalibrate_time)
+                    given(recalibrate_every),
+                    given(recalibrate_time)
                 )
             },
             "both are given or none, and the time is above zero and shorter than the period",
         )?;
         require(
             scan_after.is_some() == scan_step.is_some() && scan_step != Some(Nanos::ZERO),
-            || format!("background.scan_after is {}, scan_step {}", said(scan_after), said(scan_step)),
+            || format!("background.scan_after is {}, scan_step {}", given(scan_after), given(scan_step)),
             "both are given or none, and the step is above zero",
         )?;
         Ok(BackgroundSpec {

@@ -3,6 +3,7 @@
 mod behaviour;
 mod controller;
 mod slc;
+mod wear;
 mod zones;
 
 use behaviour::{ErrorsTable, PatrolTable, SuspendTable, VariationTable};
@@ -11,6 +12,7 @@ use block::{Bytes, Nanos, Rate};
 use controller::ArbitrationTable;
 use serde::Deserialize;
 use slc::SlcTable;
+use wear::WearTable;
 
 use super::collection::START_MIN;
 use super::packing::Packing;
@@ -23,11 +25,13 @@ use crate::draw::{Factor, Spread};
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::{PowerTable, ThermalTable};
-use crate::preset::units::{bytes, duration, rate, share, shares, some_bytes, some_duration, some_rate, some_share};
+use crate::preset::units::{
+    bytes, duration, given, percent, rate, share, shares, some_bytes, some_duration, some_rate, some_share,
+};
 use crate::preset::zones::ZonesTable;
 use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
 use crate::smart::IdentityTable;
-use crate::{PowerSpec, WearSpec, ZoneRules};
+use crate::{PowerSpec, ZoneRules};
 
 /// A drive's file as it is written.
 #[derive(Deserialize)]
@@ -103,8 +107,7 @@ table!(NandTable {
     cache_program: bool,
     #[serde(default)]
     keeps_page: bool,
-    #[serde(default)]
-    reads_first: bool,
+    reads_first: Option<bool>,
     #[serde(default, deserialize_with = "shares")]
     read_by_page: Vec<u64>,
     #[serde(default, deserialize_with = "shares")]
@@ -195,41 +198,6 @@ table!(BufferTable {
     serves_reads: bool,
 });
 
-table!(WearTable {
-    rated_erases: u32,
-    #[serde(default, deserialize_with = "share")]
-    deviation: u64,
-    #[serde(default, deserialize_with = "share")]
-    factory_bad: u64,
-    #[serde(default)]
-    early_failures: u32,
-    #[serde(deserialize_with = "share")]
-    reserve: u64,
-    spread_max: Option<u32>,
-    #[serde(default)]
-    least_worn_first: bool,
-});
-
-impl WearTable {
-    fn spec(&self) -> Result<WearSpec, PresetError> {
-        let shares = [self.deviation, self.factory_bad, self.reserve];
-        require(
-            shares.iter().all(|&ppm| ppm < 500_000) && (1..=1 << 24).contains(&self.rated_erases),
-            || format!("wear has {} rated_erases, and shares of {shares:?} millionths", self.rated_erases),
-            "a block is rated for 1 to 16 million erases; deviation, factory_bad and reserve are below 50%",
-        )?;
-        Ok(WearSpec {
-            rated: self.rated_erases,
-            deviation_ppm: self.deviation as u32,
-            factory_bad_ppm: self.factory_bad as u32,
-            failures_ppb: self.early_failures,
-            reserve_ppm: self.reserve as u32,
-            spread_max: self.spread_max,
-            least_worn_first: self.least_worn_first,
-        })
-    }
-}
-
 impl MapTable {
     fn spec(&self, page: Bytes) -> Result<MapCacheSpec, PresetError> {
         let Self { cache: size, entry, extent, .. } = *self;
@@ -274,17 +242,17 @@ impl CollectionTable {
         )?;
         require(
             self.pacing.is_none_or(|share| (100_000..=10_000_000).contains(&share)),
-            || format!("gc.pacing is {} millionths", self.pacing.unwrap_or_default()),
+            || format!("gc.pacing is {}", given(self.pacing.map(percent))),
             "writes are taken at 10% to 1000% of the time that the flash needs for them",
         )?;
         require(
             self.burst.is_none_or(|burst| burst <= 1_000_000 && self.pacing.is_some()),
-            || format!("gc.burst is {} and gc.pacing {:?}", self.burst.unwrap_or_default(), self.pacing),
+            || format!("gc.burst is {}, gc.pacing {}", given(self.burst), given(self.pacing.map(percent))),
             "writes that are paced may come at most 1,000,000 pages early; give gc.pacing, or leave gc.burst out",
         )?;
         require(
             self.page_move.is_none_or(|each| each <= Nanos::from_millis(10) && self.pacing.is_some()),
-            || format!("gc.page_move is {} and gc.pacing {:?}", self.page_move.unwrap_or_default(), self.pacing),
+            || format!("gc.page_move is {}, gc.pacing {}", given(self.page_move), given(self.pacing.map(percent))),
             "the controller of a drive whose writes are paced takes at most 10 ms for a page that is moved; give gc.pacing, or \
              leave gc.page_move out",
         )?;
@@ -293,6 +261,11 @@ impl CollectionTable {
             || "gc.page_move_deviation without gc.pacing".to_owned(),
             "the controller takes its time for pages that are moved where writes are paced; give gc.pacing, or leave \
              gc.page_move_deviation out",
+        )?;
+        require(
+            self.idle_free.is_none() || self.idle_after.is_some(),
+            || format!("gc.idle_free is {}, and gc.idle_after not given", given(self.idle_free)),
+            "blocks are freed after a time without commands: give gc.idle_after, or leave gc.idle_free out",
         )?;
         let page_move_spread = Spread::new(u64::from(deviation("gc.page_move_deviation", self.page_move_deviation)?));
         let policy = match self.policy {
@@ -335,19 +308,23 @@ impl GeometryTable {
         let units = [channels, dies_per_channel, planes];
         require(
             units.iter().all(|count| (1..=1024).contains(count)),
-            || format!("geometry has {units:?} channels, dies and planes"),
+            || format!("geometry.channels is {channels}, dies_per_channel {dies_per_channel}, planes {planes}"),
             "each is 1 to 1,024",
         )?;
-        let program_pages = self.program.unwrap_or(page).div(page);
+        let program = self.program.unwrap_or(page);
+        let program_pages = program.div(page);
         require(
-            program_pages >= 1 && u64::from(pages_per_block).is_multiple_of(program_pages),
-            || format!("geometry.program is {program_pages} pages, of {pages_per_block} a block"),
+            program_pages >= 1
+                && program.is_multiple_of(page)
+                && u64::from(pages_per_block).is_multiple_of(program_pages),
+            || format!("geometry.program is {program}, geometry.page {page}, pages_per_block {pages_per_block}"),
             "whole pages are programmed together, and a block is a whole number of such",
         )?;
-        let sense_pages = self.sense.map_or(program_pages, |sense| sense.div(page));
+        let sense = self.sense.unwrap_or(program);
+        let sense_pages = sense.div(page);
         require(
-            sense_pages >= 1 && program_pages.is_multiple_of(sense_pages),
-            || format!("geometry.sense is {sense_pages} pages, and geometry.program {program_pages}"),
+            sense_pages >= 1 && sense.is_multiple_of(page) && program_pages.is_multiple_of(sense_pages),
+            || format!("geometry.sense is {sense}, geometry.page {page}, geometry.program {program}"),
             "an array read brings whole pages, and a flash page is a whole number of such reads",
         )?;
         let (program_pages, sense_pages) = (program_pages as u32, sense_pages as u32);
@@ -386,7 +363,10 @@ impl NandTable {
         let agree = reads.is_empty() || programs.is_empty() || reads.len() == programs.len();
         require(
             fits(reads) && fits(programs) && agree,
-            || format!("nand.read_by_page is {reads:?}, nand.program_by_page {programs:?} (millionths)"),
+            || {
+                let list = |shares: &[u64]| shares.iter().copied().map(percent).collect::<Vec<_>>().join(", ");
+                format!("nand.read_by_page is [{}], nand.program_by_page [{}]", list(reads), list(programs))
+            },
             "each names the one to four page types of a word line as shares of nand.read and nand.program whose mean is 100%, and both have as many",
         )?;
         let factors = |shares: &[u64]| {
@@ -458,6 +438,12 @@ impl FlashFile {
         let wear = self.wear.as_ref().map(WearTable::spec).transpose()?;
         let mut collection = self.gc.as_ref().map_or(Ok(CollectionSpec::DEFAULT), CollectionTable::spec)?;
         if wear.is_some() {
+            let asked = self.gc.as_ref().and_then(|gc| gc.start);
+            require(
+                asked.is_none_or(|start| start >= WORN_START_MIN),
+                || format!("gc.start is {}, and the drive has [wear]", given(asked)),
+                "blocks that go bad are replaced by free ones, so that collection starts at 4 or more: raise gc.start",
+            )?;
             collection.start = collection.start.max(WORN_START_MIN);
         }
         match &zones {
@@ -488,6 +474,11 @@ impl FlashFile {
             errors: self.errors.as_ref().map(|errors| errors.spec(&nand.pages)).transpose()?,
             suspend: self.suspend.as_ref().map(SuspendTable::spec),
         };
+        require(
+            self.nand.reads_first != Some(false) || self.suspend.is_none(),
+            || "nand.reads_first is false, and the drive has [suspend]".to_owned(),
+            "what is suspended makes way for reads: leave reads_first out, or [suspend]",
+        )?;
         let spec = FlashSpec {
             capacity: zones.map_or(self.capacity.user, |zones| zones.space()),
             queue_depth: self.controller.queue_depth,
@@ -517,7 +508,7 @@ impl FlashFile {
             nand,
             behaviour,
             collection,
-            reads_first: self.nand.reads_first || self.suspend.is_some(),
+            reads_first: self.nand.reads_first.unwrap_or(self.suspend.is_some()),
             slc,
             power: self.power.as_ref().map_or(Ok(PowerSpec::default()), PowerTable::spec)?,
             thermal: self.thermal.as_ref().map(ThermalTable::spec).transpose()?,
@@ -543,7 +534,7 @@ impl FlashFile {
         let Some(floor) = self.controller.compression_floor else { return Ok(None) };
         require(
             (10_000..=1_000_000).contains(&floor),
-            || format!("controller.compression_floor is {floor} millionths"),
+            || format!("controller.compression_floor is {}", percent(floor)),
             "1% to 100% is always left of compressed data",
         )?;
         require(

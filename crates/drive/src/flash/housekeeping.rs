@@ -70,7 +70,7 @@ struct Task {
     changed: Bytes,
     /// When the next one begins, if that is a matter of time.
     timer: Periodic,
-    /// When the last one that held commands began, or begins: a write that has its turn later has met it.
+    /// When the last one that held commands began, or begins, since a write that has its turn later has met it already.
     from: Nanos,
     /// When that is over.
     until: Nanos,
@@ -114,7 +114,7 @@ impl Housekeeping {
         }
         let owed = Nanos::from_nanos(self.owed >> SHARE);
         for task in &mut self.tasks {
-            // What the flash has not taken yet when a task begins is held, too.
+            // A write that has its turn later meets what begins before that: its data goes to the flash meanwhile.
             let at = if op == Op::Write && task.spec.catch_up.is_some() { turn.max(now) } else { now };
             // Only the last of those that were due can hold a command.
             if let Some((began, _)) = task.timer.last(at) {
@@ -129,7 +129,7 @@ impl Housekeeping {
                     task.written = Bytes::new(task.written.get() % each.get().max(1));
                 }
             }
-            if at >= task.from {
+            if now >= task.from {
                 let until = if op == Op::Read { task.reads_until } else { task.until };
                 start = start.max(until);
                 paced = if task.spec.catch_up.is_none() { paced.max(until) } else { paced };

@@ -11,7 +11,7 @@ use crate::flash::{TaskTable, deviation};
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::PowerTable;
-use crate::preset::units::{bytes, duration, rate, share};
+use crate::preset::units::{bytes, duration, percent, rate, share};
 use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
 use crate::smart::IdentityTable;
 
@@ -110,7 +110,7 @@ impl MediaTable {
         )?;
         require(
             self.rewrites < 1_000_000,
-            || format!("media.rewrites is {} millionths", self.rewrites),
+            || format!("media.rewrites is {}", percent(self.rewrites)),
             "less than 100% of the accesses are written again",
         )?;
         Ok(MediaSpec {

@@ -3,7 +3,7 @@
 use block::nearest;
 use toml::{Table as Toml, Value};
 
-use super::error::PresetError;
+use super::error::{PresetError, plain};
 use super::fields::Table;
 
 /// The file `text` with `changes` made. Fields of `tables` may be set whether the file has them or not.
@@ -43,7 +43,7 @@ pub fn own_table() -> Value {
 pub fn refused(changes: &str, error: &PresetError) -> PresetError {
     let why = match error {
         // Line and column would be those of a file that nobody wrote.
-        PresetError::Text(error) => completed(error.message()),
+        PresetError::Text(error) => completed(&plain(error.message())),
         other => other.to_string(),
     };
     PresetError::Change { change: changes.to_owned(), why }
@@ -62,7 +62,8 @@ fn completed(message: &str) -> String {
 
 /// The table, field and value that a change means.
 pub fn part<'a>(change: &'a str, tables: &[Table]) -> Result<(&'static str, &'a str, &'a str), String> {
-    let (name, value) = change.split_once('=').ok_or_else(|| "a change has the form name=value".to_owned())?;
+    let parts = change.split_once('=').filter(|(name, _)| !name.trim().is_empty());
+    let (name, value) = parts.ok_or_else(|| "a change has the form name=value".to_owned())?;
     let (table, field) = resolve(name.trim(), tables)?;
     Ok((table, field, value.trim()))
 }
@@ -96,6 +97,11 @@ fn correction(name: &str, tables: &[Table]) -> String {
         let near = nearest(name, all().map(|(_, field)| field));
         near.and_then(|near| all().find(|(_, field)| *field == near)).map(|(table, field)| format!("{table}.{field}"))
     };
+    let table = name.trim_end_matches('.');
+    if let Some((table, fields)) = tables.iter().find(|(known, _)| *known == table) {
+        let fields: Vec<String> = fields.iter().map(|field| format!("`{table}.{field}`")).collect();
+        return format!("`{table}` is a table; say which field of it: {}", fields.join(", "));
+    }
     match near {
         Some(near) => format!("there is no `{name}`; did you mean `{near}`?"),
         None => format!("there is no `{name}`; there are {}", paths.join(", ")),

@@ -20,7 +20,7 @@ pub enum PresetError {
         known: String,
     },
     /// The file is not a drive.
-    #[error("the drive's file cannot be read: {0}")]
+    #[error("the drive's file cannot be read: {}", plain(&.0.to_string()))]
     Text(#[from] toml::de::Error),
     /// Words or fields of the file are wrong: each with its line.
     #[error("{}", several(.0))]
@@ -33,7 +33,7 @@ pub enum PresetError {
         why: String,
     },
     /// The file is not a drive once its bases have been added.
-    #[error("the drive's file, with what its bases say, cannot be read: {0}")]
+    #[error("the drive's file, with what its bases say, cannot be read: {}", plain(.0))]
     Whole(String),
     /// The numbers do not make a drive.
     #[error("the drive's parameters are inconsistent: {found}; {right}")]
@@ -76,6 +76,28 @@ pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clo
 fn begun<'a>(name: &str, mut known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     known.find(|known| name.len() > 1 && known.starts_with(&name))
+}
+
+/// What the reader of a file said, in the file's own terms in place of those of the program's types.
+pub(super) fn plain(message: &str) -> String {
+    const TERMS: [(&str, &str); 11] = [
+        ("` as i128", "`"),
+        ("` as u128", "`"),
+        ("invalid type: sequence", "invalid type: list"),
+        ("invalid type: map", "invalid type: table"),
+        ("wanted string or table", "expected a word in quotation marks"),
+        ("expected u32", "expected a whole number from 0 to 4294967295"),
+        ("expected u64", "expected a whole number from 0 on"),
+        ("expected i64", "expected a whole number"),
+        ("expected a boolean", "expected true or false"),
+        ("expected a sequence", "expected a list"),
+        ("expected a map", "expected a table"),
+    ];
+    let message = TERMS.iter().fold(message.to_owned(), |message, (term, words)| message.replace(term, words));
+    // The name behind it is of a type, too.
+    let Some((before, rest)) = message.split_once("expected struct ") else { return message };
+    let rest = rest.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '_');
+    format!("{before}expected a table{rest}")
 }
 
 /// One mistake in a sentence, several in a list.

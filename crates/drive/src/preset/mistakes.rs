@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue, Deserializer, Error};
 
 use super::base::resolved;
 use super::embedded::{EMBEDDED, RIGS};
+use super::error::plain;
 use super::{Head, PresetError, PresetKind};
 use crate::disk::DiskFile;
 use crate::dram::DramFile;
@@ -59,7 +60,7 @@ pub fn all(text: &str) -> Option<PresetError> {
         let words = text.lines().nth(line - 1).unwrap_or_default().trim();
         let cut: String = words.chars().take(SHOWN).collect();
         let dots = if cut.len() < words.len() { "…" } else { "" };
-        format!("line {line}, `{cut}{dots}`: {message}")
+        format!("line {line}, `{cut}{dots}`: {}", plain(message))
     };
     (!found.is_empty()).then(|| PresetError::Mistakes(found.iter().map(shown).collect()))
 }
@@ -196,7 +197,10 @@ mod tests {
             format!("line {}, `colour = \"red\"`: unknown field `colour`", line("colour")),
             format!("line {}, `[geometry]`: missing field `channels`", line("[geometry]")),
             format!("line {}, `sauce = ", line("sauce")),
-            format!("line {}, `planes = \"one\"`: invalid type: string \"one\", expected u32", line("\"one\"")),
+            format!(
+                "line {}, `planes = \"one\"`: invalid type: string \"one\", expected a whole number from 0",
+                line("\"one\"")
+            ),
         ] {
             assert!(said.contains(&expected), "{expected}\n{said}");
         }

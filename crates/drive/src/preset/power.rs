@@ -4,7 +4,9 @@ use block::{Energy, Nanos, Power, Temperature};
 
 use super::error::{PresetError, require};
 use super::fields::table;
-use super::units::{energy, heat_capacity, power, share, some_duration, some_power, temperature, thermal_resistance};
+use super::units::{
+    energy, heat_capacity, percent, power, share, some_duration, some_power, temperature, thermal_resistance,
+};
 use crate::energy::{LowPower, PowerSpec};
 use crate::thermal::{STEP, ThermalSpec, Throttle};
 
@@ -118,7 +120,7 @@ impl ThermalTable {
         let steps = product / u128::from(STEP.as_nanos() / 1_000);
         require(
             (10..=u128::from(u32::MAX)).contains(&steps),
-            || format!("thermal.resistance times thermal.heat_capacity is {steps} tenths of a second"),
+            || format!("thermal.resistance times thermal.heat_capacity is {} s", steps as f64 / 10.0),
             "it is the thermal time constant, from a second to some years",
         )?;
         require(
@@ -129,7 +131,7 @@ impl ThermalTable {
         let whole_percent = |pace: u64| pace.is_multiple_of(10_000) && (100..=10_000).contains(&(pace / 10_000));
         require(
             whole_percent(self.warm_pace) && whole_percent(self.hot_pace) && self.warm_pace <= self.hot_pace,
-            || format!("thermal has paces of {} and {} millionths", self.warm_pace, self.hot_pace),
+            || format!("thermal.warm_pace is {}, hot_pace {}", percent(self.warm_pace), percent(self.hot_pace)),
             "100% ≤ warm_pace ≤ hot_pace ≤ 10000%, in whole percent of the time that everything takes when cool",
         )?;
         let throttle = |at, pace: u64| Throttle { at, pace: (pace / 10_000) as u32 };

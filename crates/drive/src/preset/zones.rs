@@ -2,7 +2,7 @@
 
 use block::Bytes;
 
-use super::units::{bytes, some_bytes};
+use super::units::{bytes, given, some_bytes};
 use super::{PresetError, require, table};
 use crate::{ZoneRules, ZonesSpec};
 
@@ -38,7 +38,13 @@ impl ZonesTable {
         let count = user.div(capacity) as u32;
         require(
             max_open != Some(0) && max_active != Some(0) && conventional <= count,
-            || format!("{count} zones, {max_open:?} open, {max_active:?} active, {conventional} conventional"),
+            || {
+                format!(
+                    "{count} zones, zones.max_open is {}, max_active {}, conventional {conventional}",
+                    given(max_open),
+                    given(max_active)
+                )
+            },
             "leave max_open and max_active out where there is no limit; no more zones are conventional than there are",
         )?;
         Ok(ZonesSpec { rules, count, size, capacity, conventional, max_open, max_active })

@@ -35,7 +35,9 @@ impl Counters {
     pub fn limit(&self, elapsed: Nanos) -> Option<Bottleneck> {
         let share = |busy: Nanos, of: u32| {
             let whole = elapsed.times(u64::from(of)).as_nanos();
-            (u128::from(busy.as_nanos()) * 100).checked_div(u128::from(whole)).unwrap_or(0) as u64
+            let percent = (u128::from(busy.as_nanos()) * 100).checked_div(u128::from(whole)).unwrap_or(0);
+            // Requests that are still in flight at the end have all of their time counted.
+            percent.min(100) as u64
         };
         let parts = [
             // A worker keeps to one processor.

@@ -12,7 +12,7 @@ use crate::array::{ControllerSpec, Level};
 use crate::draw::Spread;
 use crate::flash::deviation;
 use crate::preset::fields::Table;
-use crate::preset::units::{duration, power, share, some_bytes, some_duration, some_power, some_rate};
+use crate::preset::units::{duration, given, percent, power, share, some_bytes, some_duration, some_power, some_rate};
 use crate::preset::{ListPrice, Preset, PresetError, RIGS, Spec, bounds, change, require, table, unknown};
 
 /// The largest standard deviation of wake-ups from one second to the next, in millionths.
@@ -163,7 +163,7 @@ impl RigFile {
         let transfer = host.transfer.unwrap_or(Bytes::from_sectors(1));
         require(
             transfer.is_multiple_of(block::SECTOR) && transfer > Bytes::ZERO && host.at_once != Some(0),
-            || format!("host.transfer is {transfer}, host.at_once {}", host.at_once.unwrap_or(u32::MAX)),
+            || format!("host.transfer is {transfer}, host.at_once {}", given(host.at_once)),
             "a transfer is whole sectors of 512 B, with at least one command in flight",
         )?;
         let call_max = host.call.max(host.call_write).unwrap_or_default();
@@ -252,12 +252,12 @@ impl RigFile {
         )?;
         require(
             spread <= DelaySpec::SPREAD_MAX.into() && rare <= 1_000_000,
-            || format!("wake.spread is {spread} and wake.rare {rare} millionths"),
+            || format!("wake.spread is {}, wake.rare {}", percent(spread), percent(rare)),
             "a spread is at most 300% of the mean, and a rare wait as frequent as all at most",
         )?;
         require(
             self.drift() <= DRIFT_MAX,
-            || format!("wake.drift is {} millionths", self.drift()),
+            || format!("wake.drift is {}", percent(self.drift())),
             "wake-ups deviate by 50% at most from one second to the next",
         )?;
         require(

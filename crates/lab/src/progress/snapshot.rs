@@ -188,11 +188,16 @@ impl Chart {
     }
 }
 
-/// Requests in each whole second.
+/// Requests a second in each whole interval: a second, or a round that is shorter.
 fn by_second(measurement: &Measurement) -> VecDeque<f64> {
     let whole = (measurement.elapsed.as_nanos() / TICK.as_nanos()) as usize;
-    let ticks = measurement.series.iter().take(whole).map(|tick| tick.requests() as f64);
-    ticks.skip(whole.saturating_sub(HISTORY)).collect()
+    // A series of one piece has an interval for every second, and one for what is left.
+    let is_in_rounds = measurement.series.len() > whole + 1;
+    let round = measurement.workload.stop.time.filter(|_| is_in_rounds);
+    let longest = round.map_or(TICK, |round| round.min(TICK));
+    let intervals = measurement.intervals(round).filter(|one| one.length.times(2) > longest);
+    let rates: Vec<f64> = intervals.map(|one| one.tick.requests() as f64 / one.length.as_secs_f64()).collect();
+    rates[rates.len().saturating_sub(HISTORY)..].iter().copied().collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use block::{Bytes, Nanos};
 use drive::Counters;
-use measurement::{Consumption, Cpu, Failures, Flow, Handover, Measurement, TICK, Tick, Verified};
+use measurement::{Consumption, Cpu, Failures, Flow, Handover, Interval, Measurement, TICK, Verified};
 use plan::Metric;
 use serde::Serialize;
 use stats::Histogram;
@@ -22,7 +22,7 @@ pub fn json(single: &Single) -> String {
         job: single.name,
         target: single.target,
         timestamp_ms: single.timestamp_ms,
-        measured: MeasurementDocument::of(single),
+        measured: MeasurementDocument::of(single, None),
         findings: single.findings,
     };
     serde_json::to_string_pretty(&document).expect("names and numbers always serialise") + "\n"
@@ -50,6 +50,7 @@ pub(super) struct MeasurementDocument<'a> {
     write: Direction,
     trim: Direction,
     flush: Direction,
+    /// The longest that an interval can be.
     series_interval_ns: u64,
     series: Vec<IntervalDocument>,
     cpu: Option<Processor>,
@@ -62,7 +63,8 @@ pub(super) struct MeasurementDocument<'a> {
 }
 
 impl<'a> MeasurementDocument<'a> {
-    pub(super) fn of(single: &Single<'a>) -> Self {
+    /// `round` is how long each round is, where rounds of that time follow one another in the measurement.
+    pub(super) fn of(single: &Single<'a>, round: Option<Nanos>) -> Self {
         let measurement = single.measurement;
         let [read, write, trim] = single.flows().map(|(_, flow)| Direction::of(single, flow));
         Self {
@@ -74,8 +76,8 @@ impl<'a> MeasurementDocument<'a> {
             write,
             trim,
             flush: Direction::of(single, &measurement.flush),
-            series_interval_ns: TICK.as_nanos(),
-            series: measurement.series.iter().map(IntervalDocument::of).collect(),
+            series_interval_ns: round.map_or(TICK, |round| round.min(TICK)).as_nanos(),
+            series: measurement.intervals(round).map(|one| IntervalDocument::of(&one)).collect(),
             cpu: measurement.cpu.as_ref().map(Processor::of),
             failed: Failed::all(&measurement.failures),
             verified: measurement.verified.as_ref().map(Checked::of),
@@ -208,6 +210,8 @@ impl LatencyDocument {
 /// One interval of the series.
 #[derive(Serialize)]
 struct IntervalDocument {
+    start_ns: Nanos,
+    length_ns: Nanos,
     reads: u64,
     writes: u64,
     trims: u64,
@@ -221,9 +225,12 @@ struct IntervalDocument {
 }
 
 impl IntervalDocument {
-    fn of(tick: &Tick) -> Self {
+    fn of(interval: &Interval) -> Self {
+        let Interval { start, length, tick, .. } = *interval;
         let requests = tick.requests();
         Self {
+            start_ns: start,
+            length_ns: length,
             reads: tick.reads,
             writes: tick.writes,
             trims: tick.trims,

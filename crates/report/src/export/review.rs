@@ -43,7 +43,7 @@ pub fn review_jsonl(outcome: &Outcome) -> String {
             let key = cell.key();
             let findings = findings(outcome, &part.step.name, &key);
             for (round, counted, measurement) in numbered(cell) {
-                let measured = MeasurementDocument::of(&single(outcome, measurement, &findings));
+                let measured = MeasurementDocument::of(&single(outcome, measurement, &findings), part.round());
                 let line = Line {
                     run: run.id.0,
                     plan: &run.plan,
@@ -249,7 +249,7 @@ impl<'a> StepDocument<'a> {
                 .readings
                 .iter()
                 .filter(|one| one.is_cell())
-                .map(|one| Figures::of(outcome, one.point))
+                .map(|one| Figures::of(outcome, part, one.point))
                 .collect(),
             trials: part.readings.iter().filter_map(|reading| TrialDocument::of(reading.point)).collect(),
         }
@@ -341,9 +341,10 @@ struct Figures<'a> {
 }
 
 impl<'a> Figures<'a> {
-    fn of(outcome: &'a Outcome, cell: &'a PointOutcome) -> Self {
+    fn of(outcome: &'a Outcome, part: &MeasuredStep, cell: &'a PointOutcome) -> Self {
+        let length = part.round();
         let one = |(round, counted, measurement)| {
-            let measured = MeasurementDocument::of(&single(outcome, measurement, &[]));
+            let measured = MeasurementDocument::of(&single(outcome, measurement, &[]), length);
             Numbered { round, counted, measured }
         };
         Self { cell: cell.key(), point: values_of(&cell.point), measurements: numbered(cell).map(one).collect() }

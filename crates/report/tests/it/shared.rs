@@ -2,8 +2,42 @@
 
 use crate::support;
 use assay_report as report;
+use block::Nanos;
 use report::export::{review_json, review_jsonl, review_markdown};
 use serde_json::Value;
+
+/// Counts of rounds of 200 ms are no rates: the terminal's line and the documents take their length into account.
+#[test]
+fn rounds_shorter_than_a_second_keep_their_rate() {
+    let mut outcome = support::outcome();
+    let wear = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "wear").unwrap();
+    let step = outcome.steps[wear].index;
+    let line = |outcome: &lab::Outcome| {
+        let charts = report::sparks(outcome, 120);
+        charts.lines().find(|line| line.contains("until steady")).unwrap().trim().to_owned()
+    };
+    let seconds = line(&outcome);
+    let lab::plan::Action::Condition(condition) = &mut outcome.plan.steps[step].action else { panic!("it conditions") };
+    condition.workload.stop.time = Some(Nanos::from_millis(200));
+    let measurement = outcome.steps[wear].points[0].repeats[0].measurement_mut().unwrap();
+    // The same counts in a fifth of the time.
+    measurement.elapsed = Nanos::from_secs(720);
+    let rounds = line(&outcome);
+    let ends = |line: &str| -> Vec<f64> {
+        let (first, last) = line.rsplit_once(" → ").unwrap();
+        let ends = [first.split_whitespace().last(), last.split_whitespace().next()];
+        ends.map(|end| end.unwrap().replace(',', "").parse().unwrap()).to_vec()
+    };
+    for (second, round) in ends(&seconds).into_iter().zip(ends(&rounds)) {
+        assert!((round / second - 5.0).abs() < 0.1, "five times as fast:\n{seconds}\n{rounds}");
+    }
+    let document: Value = serde_json::from_str(&review_json(&outcome)).unwrap();
+    let steps = document["steps"].as_array().unwrap();
+    let conditioned = &steps.iter().find(|step| step["step"] == "wear").unwrap()["cells"][0]["measurements"][0];
+    assert_eq!(conditioned["series_interval_ns"], 200_000_000);
+    let second = &conditioned["series"][1];
+    assert_eq!((&second["start_ns"], &second["length_ns"]), (&200_000_000.into(), &200_000_000.into()));
+}
 
 #[test]
 fn the_charts_of_a_terminal_fit_it_also_in_ascii_and_say_which_step_they_are_of() {

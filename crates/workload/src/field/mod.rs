@@ -246,6 +246,8 @@ impl Field {
     pub fn words(self, workload: &Workload) -> String {
         let label = self.label(workload);
         match self.row().more.phrase {
+            // `flush every write`, not `every 1 writes`.
+            Phrase::Around(before, " writes") if label == "1" && before.ends_with("every ") => format!("{before}write"),
             Phrase::Around(before, behind) => format!("{before}{label}{behind}"),
             Phrase::Of(what) if label == "1" => format!("1 {what}"),
             Phrase::Of(what) => format!("{label} {what}s"),

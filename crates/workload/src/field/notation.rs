@@ -313,7 +313,7 @@ fn time(text: &str) -> Result<Nanos, ParseError> {
 }
 
 fn small(text: &str) -> Result<u32, ParseError> {
-    at_most(1_000_000_000, "65536", text, parse_count(text)).map(|count| count as u32)
+    at_most(1_000_000_000, "1000000000", text, parse_count(text)).map(|count| count as u32)
 }
 
 fn spare(text: &str) -> Result<Spare, ParseError> {

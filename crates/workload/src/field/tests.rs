@@ -110,7 +110,7 @@ fn a_field_refuses_what_it_cannot_hold() {
         (Field::Bs, "4q", "unknown unit `q`"),
         (Field::Size, "2000p", "at most 1 EiB"),
         (Field::Runtime, "20000d", "at most 10 years"),
-        (Field::Iodepth, "99999999999", "at most 65536"),
+        (Field::Iodepth, "99999999999", "at most 1000000000"),
         (Field::NumberIos, "2000000g", "at most 1e15"),
         (Field::Rwmixread, "101", "at most 100 %"),
         (Field::Bssplit, "4k/60:8k/30", "must make 100 %"),

@@ -8,7 +8,7 @@ use crate::flash::patrol::places;
 use crate::flash::{
     ErrorsSpec, Geometry, Growth, NandTimes, PageTypes, PatrolSpec, SuspendSpec, TaskSpec, VariationSpec,
 };
-use crate::preset::units::{duration, share, shares, some_bytes, some_duration, some_share};
+use crate::preset::units::{duration, given, percent, share, shares, some_bytes, some_duration, some_share};
 use crate::preset::{PresetError, require, table};
 
 table!(pub(super) VariationTable {
@@ -123,7 +123,7 @@ fn disturbing_reads() -> u32 {
 
 /// A deviation as it is kept.
 pub(crate) fn deviation(name: &'static str, ppm: u64) -> Result<u32, PresetError> {
-    require(ppm <= 1_000_000, || format!("{name} is {} %", ppm / 10_000), "a relative deviation is at most 100%")?;
+    require(ppm <= 1_000_000, || format!("{name} is {}", percent(ppm)), "a relative deviation is at most 100%")?;
     Ok(ppm as u32)
 }
 
@@ -145,23 +145,29 @@ impl ErrorsTable {
         let Self { fresh, correctable, by_page, steps, gain, soft_gain, spread, noise, .. } = self;
         require(
             *fresh >= 1 && fresh < correctable && *correctable < 500_000,
-            || format!("errors.fresh is {fresh} millionths of the bits, errors.correctable {correctable}"),
+            || format!("errors.fresh is {} of the bits, errors.correctable {}", percent(*fresh), percent(*correctable)),
             "a page just programmed has fewer errors than can be corrected, at least 0.0001% and less than 50% of its \
              bits",
         )?;
         let growths = [self.worn, self.retained, self.disturbed].map(|share| share.unwrap_or(1_000_000));
+        let names = ["worn", "retained", "disturbed", "gain", "soft_gain"];
+        let mut all = names.into_iter().zip(growths.iter().chain([gain, soft_gain]));
+        let wrong = all.find(|(_, share)| !(1_000_000..=1_000_000_000).contains(*share));
         require(
-            growths.iter().chain([gain, soft_gain]).all(|share| (1_000_000..=1_000_000_000).contains(share)),
-            || {
-                format!(
-                    "errors.worn, retained, disturbed, gain or soft_gain is not a growth: {growths:?}, {gain}, {soft_gain} (millionths)"
-                )
-            },
-            "each says how many times as many errors: 100% (as many) to 100000%",
+            wrong.is_none(),
+            || wrong.map_or_else(String::new, |(name, share)| format!("errors.{name} is {}", percent(*share))),
+            "it says how many times as many errors: 100% (as many) to 100000%",
         )?;
         require(
             *steps <= 64 && *gain > 1_000_000 && self.worn_erases > 0 && self.disturbed_reads > 0,
-            || format!("errors.steps is {steps}, errors.gain {gain} millionths"),
+            || {
+                format!(
+                    "errors.steps is {steps}, errors.gain {}, worn_erases {}, disturbed_reads {}",
+                    percent(*gain),
+                    self.worn_erases,
+                    self.disturbed_reads
+                )
+            },
             "there are up to 64 retries, each of which lowers the errors (gain above 100%), and counts are above zero",
         )?;
         require(
@@ -206,7 +212,7 @@ impl PatrolTable {
         let Self { every, over, .. } = *self;
         require(
             every.is_some() ^ over.is_some(),
-            || format!("patrol has every = {every:?} and over = {over:?}"),
+            || format!("patrol.every is {}, patrol.over {}", given(every), given(over)),
             "either the time from one patrol read to the next (every) or the time in which all flash is read (over)",
         )?;
         let over = over.map(|over| Nanos::from_nanos(over.as_nanos() / places(geometry)));
@@ -229,8 +235,10 @@ impl TaskTable {
             length_max.is_none_or(|most| most >= length) && (length_from.is_none() || length_per_mib > Nanos::ZERO),
             || {
                 format!(
-                    "a journal, checkpoint or log has length = {length}, length_max = {length_max:?}, length_per_mib = \
-                     {length_per_mib} and length_from = {length_from:?}"
+                    "a journal, checkpoint or log has a length of {length}, length_max {}, length_per_mib {length_per_mib}, \
+                     length_from {}",
+                    given(length_max),
+                    given(length_from)
                 )
             },
             "length_max is no less than length, and length_from is of a length_per_mib",
@@ -240,7 +248,9 @@ impl TaskTable {
             (written.is_some_and(|each| each > Bytes::ZERO) ^ every.is_some()) && length < period,
             || {
                 format!(
-                    "a journal, checkpoint or log has written = {written:?}, every = {every:?} and length = {length}"
+                    "a journal, checkpoint or log has written {}, every {}, and a length of {length}",
+                    given(written),
+                    given(every)
                 )
             },
             "it comes again after so much data written or after so much time, one of the two, and is shorter than that time",
@@ -248,22 +258,17 @@ impl TaskTable {
         let share = reads_held.unwrap_or(if holds_reads { 1_000_000 } else { 0 });
         require(
             share <= 1_000_000 && (holds_reads || reads_held.is_none()),
-            || {
-                format!(
-                    "a journal, checkpoint or log has holds_reads = {holds_reads} and reads_held of {} %",
-                    share / 10_000
-                )
-            },
+            || format!("a journal, checkpoint or log has holds_reads = {holds_reads}, reads_held {}", percent(share)),
             "reads are held for at most 100%, where holds_reads says that they are",
         )?;
         require(
             beside.is_none_or(|most| most < BEHIND),
-            || format!("a journal, checkpoint or log has beside = {beside:?}"),
+            || format!("a journal, checkpoint or log has beside {}", given(beside)),
             "writes that wait for the flash for 1 ms or more are limited by it: give less",
         )?;
         require(
             catch_up.is_none_or(|share| (10_000..=1_000_000).contains(&share)),
-            || format!("a journal, checkpoint or log has catch_up of {} %", catch_up.unwrap_or_default() / 10_000),
+            || format!("a journal, checkpoint or log has catch_up {}", given(catch_up.map(percent))),
             "behind it writes are taken in 1% to 100% of the time from one page to the next",
         )?;
         Ok(TaskSpec {

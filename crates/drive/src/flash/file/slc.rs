@@ -4,7 +4,7 @@ use block::{Bytes, Nanos};
 
 use crate::flash::folding::FOLD_MIN;
 use crate::flash::{CellTimes, Geometry, SlcSpec};
-use crate::preset::units::{bytes, duration, some_share};
+use crate::preset::units::{bytes, duration, given, percent, some_share};
 use crate::preset::{PresetError, require, table};
 
 table!(pub(super) SlcTable {
@@ -36,7 +36,7 @@ impl SlcTable {
         )?;
         require(
             self.fold_at.is_none_or(|share| share <= 1_000_000 && is_greedy),
-            || format!("slc.fold_at is {} millionths", self.fold_at.unwrap_or_default()),
+            || format!("slc.fold_at is {}", given(self.fold_at.map(percent))),
             "blocks are folded from at most 100% of the one-bit blocks on, by gc.policy = \"greedy\", which takes those first",
         )?;
         // What one block of each unit holds with one bit a cell.
