@@ -194,6 +194,12 @@ impl DiskDrive {
         match (&mut self.zones, request.op) {
             (None, Op::Append | Op::Zone(_)) => Err(Status::InvalidOpcode),
             (None, _) => Ok(request),
+            // ZBC: whole physical sectors. What a write that does not begin with one ends with, its write pointer says.
+            (Some(zones), Op::Write)
+                if zones.has_pointer(request.lba) && !request.end().get().is_multiple_of(self.spec.physical.into()) =>
+            {
+                Err(Status::ZoneInvalidWrite)
+            }
             (Some(zones), _) => zones.command(request).map(|_| request),
         }
     }

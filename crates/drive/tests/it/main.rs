@@ -37,3 +37,4 @@ mod suspension;
 mod variation;
 mod wear;
 mod zones;
+mod zones_laws;
