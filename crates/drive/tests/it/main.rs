@@ -8,6 +8,7 @@ mod disk_mechanisms;
 mod disk_published;
 mod disk_today;
 mod dram;
+mod durability;
 mod errors;
 mod firmware;
 mod flash;
