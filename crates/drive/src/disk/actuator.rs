@@ -173,11 +173,15 @@ impl Actuator {
     #[inline]
     fn best<'a>(&self, spec: &DiskSpec, at: Nanos, among: impl Iterator<Item = (usize, &'a Pending)>) -> Option<usize> {
         let (mut best, angle) = (None, self.arm.layout().angle(at));
+        // The gap between two tracks may let a head be sooner above another sector than above the next of a stream, which then
+        // costs a turn.
+        let has_just_ended = spec.order.by == CommandOrder::Position && at == self.arm.free();
+        let goes_on = |pending: &Pending| has_just_ended && pending.from == self.arm.next();
         for (index, pending) in among {
             if at.since(pending.ready) > spec.age_limit {
                 return Some(index);
             }
-            let cost = self.cost(spec, angle, pending);
+            let cost = if goes_on(pending) { 0 } else { self.cost(spec, angle, pending) };
             if best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, index));
             }

@@ -448,3 +448,45 @@ fn what_makes_no_disk_is_explained() {
         assert!(said.as_ref().is_err_and(|said| said.contains(words)), "{change}: {said:?}");
     }
 }
+
+/// A host hands over a request in parts, which reach the disk together.
+#[test]
+fn a_stream_that_the_host_divides_loses_no_turn() {
+    for order in ["position", "seek", "elevator"] {
+        for (offset, kib) in [(98_000_u64, 512_u64), (98_000, 1_024), (120_011, 1_024), (3, 1_024)] {
+            let rate = |parts: u64, depth: u64| {
+                let mut drive = DiskDrive::new(changed(&format!("order={order}")));
+                let (first, size) = (offset * 2_048, kib * 2);
+                let (mut next, mut left, count) = (0, Vec::new(), 200_000_000 / (kib * 1_024));
+                let mut now = Nanos::ZERO;
+                while next < count || !left.is_empty() {
+                    while next < count && left.len() < depth as usize {
+                        for part in 0..parts {
+                            let tag = Tag((next * parts + part) as u32);
+                            drive.submit(
+                                now,
+                                tag,
+                                read(first + next * size + part * (size / parts), size as u32 / parts as u32),
+                            );
+                        }
+                        left.push((next, parts));
+                        next += 1;
+                    }
+                    let done = drive.complete(Nanos::MAX).unwrap();
+                    now = done.at;
+                    let index = left.iter().position(|(number, _)| *number == u64::from(done.tag.0) / parts).unwrap();
+                    left[index].1 -= 1;
+                    if left[index].1 == 0 {
+                        left.remove(index);
+                    }
+                }
+                now.as_secs_f64()
+            };
+            let (whole, divided) = (rate(1, 2), rate(kib / 128, 2));
+            assert!(
+                (divided / whole - 1.0).abs() < 0.02,
+                "{order}, {kib} KiB at {offset} MiB: {divided} s in place of {whole}"
+            );
+        }
+    }
+}
