@@ -29,6 +29,17 @@ pub struct Actuator {
     pub batch: u32,
     background: Background,
     pub shingles: Option<Shingles>,
+    /// What lies in several places and is all in memory once the arm is free: none when nothing is in flight.
+    pub scattered: Option<ScatteredRead>,
+}
+
+/// A read of data that lies in several places.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ScatteredRead {
+    pub first: Lba,
+    pub end: Lba,
+    /// The segment of the cache that it goes into.
+    pub segment: usize,
 }
 
 /// A command that needs the arm.
@@ -64,6 +75,7 @@ impl Actuator {
             batch: 0,
             background: Background::new(spec.background, seed),
             shingles: spec.shingled.map(|shingled| Shingles::new(shingled, spec.platters.sectors)),
+            scattered: None,
         }
     }
 
@@ -89,7 +101,7 @@ impl Actuator {
     /// Forgets the commands that wait.
     pub fn forget_commands(&mut self) {
         self.pending.clear();
-        (self.chosen, self.first_ready) = (0, Nanos::MAX);
+        (self.chosen, self.first_ready, self.scattered) = (0, Nanos::MAX, None);
     }
 
     /// Has a command, which needs the arm for what it has from `from` on, wait for it from `ready` on.

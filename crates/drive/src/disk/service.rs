@@ -65,6 +65,7 @@ impl DiskDrive {
                 actuator.release();
             }
         }
+        self.note_scattered(at);
         match arriving {
             Some((_, tag, request)) => self.arrive(at, tag, request),
             None => self.decide(at, due.expect("something is due")),
@@ -276,6 +277,8 @@ impl DiskDrive {
         }
         self.segments.forget(request.lba, request.end());
         for actuator in &mut self.actuators {
+            // What is written anew while it is read in several places.
+            actuator.scattered.take_if(|read| read.first < request.end() && request.lba < read.end);
             let Some((segment, _)) = actuator.arm.reading_ahead(at) else { continue };
             let is_passing = actuator.arm.is_reading(request.lba, request.end());
             if is_passing || self.segments.is_forgotten(segment) {

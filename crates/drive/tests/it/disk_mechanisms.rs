@@ -490,3 +490,33 @@ fn a_stream_that_the_host_divides_loses_no_turn() {
         }
     }
 }
+
+/// Shingled: some sectors are in the media cache, the others in their band.
+#[test]
+fn a_read_of_several_places_is_held_once_all_of_it_has_passed() {
+    let mut drive = DiskDrive::new(changed("shingled.band=8MiB&media_cache=16MiB&extents=400&clean_after=10s"));
+    ask(&mut drive, [write(0, 2_048), Request::FLUSH]);
+    ask(&mut drive, [300, 100, 500].map(|first| write(first, 8)));
+    ask(&mut drive, [Request::FLUSH]);
+    let began = drive.now() + Nanos::from_secs(1);
+    drive.submit(began, Tag(0), read(0, 800));
+    drive.submit(began + Nanos::from_millis(4), Tag(1), read(0, 800));
+    let [first, second] = [(); 2].map(|()| drive.complete(Nanos::MAX).expect("both are in flight"));
+    assert!(first.at - began > Nanos::from_millis(30), "{}: it goes to seven places", first.at - began);
+    assert_eq!((first.tag, second.tag, drive.cache_hits()), (Tag(0), Tag(1), 1), "the second is answered from memory");
+    assert!(second.at >= first.at, "at {} and {}", first.at, second.at);
+    assert!(ask(&mut drive, [read(200, 400)]) < Nanos::from_millis(3) && drive.cache_hits() == 2);
+    // What is written meanwhile is not what has been read.
+    let began = drive.now() + Nanos::from_secs(1);
+    ask(&mut drive, [read(1_000_000, 8)]);
+    drive.submit(began, Tag(0), read(20, 700));
+    assert!(drive.complete(Nanos::MAX).is_some() && drive.cache_hits() == 3, "still there");
+    ask(&mut drive, [write(40, 8)]);
+    let began = drive.now() + Nanos::from_secs(1);
+    drive.submit(began, Tag(0), read(20, 700));
+    drive.submit(began + Nanos::from_millis(4), Tag(1), write(700, 8));
+    while drive.complete(Nanos::MAX).is_some() {}
+    ask(&mut drive, [Request::FLUSH]);
+    let hits = drive.cache_hits();
+    assert!(ask(&mut drive, [read(600, 120)]) > Nanos::from_millis(3) && drive.cache_hits() == hits);
+}
