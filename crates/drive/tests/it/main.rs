@@ -29,6 +29,7 @@ mod ratings;
 mod read_ahead;
 mod refresh;
 mod rig;
+mod rig_laws;
 mod saved;
 mod servers;
 mod siblings;
