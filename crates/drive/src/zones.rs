@@ -123,6 +123,11 @@ impl Zones {
         self.written[zone as usize]
     }
 
+    /// Whether the zone that a sector lies in has a write pointer.
+    pub fn has_pointer(&self, sector: Lba) -> bool {
+        self.states[self.zone_of(sector) as usize] != ZoneState::Conventional
+    }
+
     /// Each zone, as the host asks for it.
     pub fn report(&self) -> Vec<Zone> {
         let (size, capacity) = (self.spec.size.sectors(), self.spec.capacity.sectors());
@@ -155,6 +160,8 @@ impl Zones {
             Op::Write => self.write(request, request.lba),
             Op::Append if self.spec.rules == ZoneRules::Zbc => Err(Status::InvalidOpcode),
             Op::Append => self.append(request),
+            // Such a command names a zone by its first sector.
+            Op::Zone(_) if !request.lba.get().is_multiple_of(self.spec.size.sectors()) => Err(Status::InvalidField),
             Op::Zone(action) => self.manage(self.zone_of(request.lba), action),
             Op::Trim | Op::Flush => Ok(ZoneDeed::Transfer(request)),
         }

@@ -152,7 +152,7 @@ impl Tick {
         }
         self.bytes += bytes.times(count);
         for &latency in latencies {
-            self.latency_total += latency;
+            self.latency_total = added(self.latency_total, latency);
             self.latency_max = self.latency_max.max(latency);
         }
         self.latencies.record_all(latencies);
@@ -164,7 +164,7 @@ impl Tick {
         self.writes += other.writes;
         self.trims += other.trims;
         self.bytes += other.bytes;
-        self.latency_total += other.latency_total;
+        self.latency_total = added(self.latency_total, other.latency_total);
         self.latency_max = self.latency_max.max(other.latency_max);
         self.latencies.merge(&other.latencies);
     }
@@ -180,6 +180,12 @@ impl Tick {
         let found = self.latencies.percentile(percent).filter(|_| is_known)?;
         Some(found.min(self.latency_max))
     }
+}
+
+/// Both together, or as much as 64 bits hold, 585 years: millions of requests that come at once and wait for hours are more.
+#[inline]
+fn added(one: Nanos, other: Nanos) -> Nanos {
+    Nanos::from_nanos(one.as_nanos().saturating_add(other.as_nanos()))
 }
 
 /// What a run took of the host, and how requests were handed to it.

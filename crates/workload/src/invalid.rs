@@ -3,6 +3,7 @@
 use block::{Bytes, Nanos, Op, SECTOR};
 use thiserror::Error;
 
+use crate::replay::REPLAY_MAX;
 use crate::{Arrival, Distribution, Field, Pattern, Replay, ReplayPace, Verify, Workload, amount};
 
 /// The most requests that may be in flight at once, over all workers.
@@ -108,6 +109,12 @@ pub enum Invalid {
         amount(*end), amount(*room)
     )]
     TraceBeyond { source_name: String, end: Bytes, room: Bytes, scale: u64 },
+    #[error(
+        "the replay of {source_name} takes {} days, and a run 25,000 at most; give a larger replay_time_scale, \
+         replay_no_stall=1 or a runtime",
+        length.as_nanos() / 86_400_000_000_000
+    )]
+    ReplayTooLong { source_name: String, length: Nanos },
 }
 
 impl Invalid {
@@ -147,7 +154,7 @@ impl Invalid {
                 Field::ReplayVolume,
             ],
             Self::ReplayWorkers { .. } => &[Field::Numjobs, Field::ReadIolog],
-            Self::ReplayStands { .. } => &[Field::ReplayTimeScale],
+            Self::ReplayStands { .. } | Self::ReplayTooLong { .. } => &[Field::ReplayTimeScale],
             Self::ReplayScale { .. } => &[Field::ReplayScale],
             Self::ReplayPaced => &[Field::ReadIolog],
             _ => &[],
@@ -247,6 +254,10 @@ impl Workload {
                 Err(Invalid::ReplayStands { found: 0 })
             }
             Replay { scale: 0, .. } => Err(Invalid::ReplayScale { found: 0 }),
+            _ if self.stop.time.is_none() => match replay.recorded_time().filter(|length| *length > REPLAY_MAX) {
+                Some(length) => Err(Invalid::ReplayTooLong { source_name: replay.source.clone(), length }),
+                None => Ok(()),
+            },
             _ => Ok(()),
         }
     }

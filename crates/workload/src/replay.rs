@@ -162,7 +162,15 @@ impl Replay {
             _ => None,
         }
     }
+
+    /// How much of the recorded time it takes at its speed; none where that means nothing, or it was not read.
+    pub(crate) fn recorded_time(&self) -> Option<Nanos> {
+        Some(quicker(self.digest?.length, self.pace.percent()?))
+    }
 }
+
+/// The longest that a replay may take: with all that comes beside, a store can keep it.
+pub(crate) const REPLAY_MAX: Nanos = Nanos::from_secs(25_000 * 86_400);
 
 /// A recorded time at so many percent of the recorded speed, at most 292 years, to which a beginning can be added.
 pub fn quicker(time: Nanos, percent: u32) -> Nanos {
@@ -286,6 +294,13 @@ mod tests {
         }
     }
 
+    /// Has it last so many days at that speed.
+    fn lasts(replay: &mut Replay, days: u64, percent: u32) {
+        let digest = replay.digest.as_mut().unwrap();
+        digest.length = Nanos::from_secs(days * 86_400);
+        replay.pace = ReplayPace::Recorded { percent };
+    }
+
     fn workload(requests: &[Traced]) -> Workload {
         let timed = requests.iter().zip(0..).map(|(traced, place)| (Nanos::from_micros(place), traced.request));
         let requests: Vec<(Nanos, Request)> = timed.collect();
@@ -345,10 +360,16 @@ mod tests {
             (replay(|replay| replay.pace = ReplayPace::Recorded { percent: 0 }), "replay_time_scale"),
             (replay(|replay| replay.pace = ReplayPace::Think.at(0)), "replay_time_scale"),
             (replay(|replay| replay.scale = 0), "replay_scale=0"),
+            (replay(|replay| lasts(replay, 25_001, 100)), "takes 25001 days"),
+            (replay(|replay| lasts(replay, 3_000, 10)), "takes 30000 days"),
         ] {
             let said = workload.span(Bytes::from_gib(1)).expect_err(words).to_string();
             assert!(said.contains(words), "{said}");
         }
+        let long = replay(|replay| lasts(replay, 25_000, 100));
+        assert!(long.span(Bytes::from_gib(1)).is_ok());
+        let cut = Workload { stop: Stop::after(Nanos::from_secs(1)), ..replay(|replay| lasts(replay, 30_000, 1)) };
+        assert!(cut.span(Bytes::from_gib(1)).is_ok(), "a runtime ends it");
         assert!(base.span(Bytes::from_mib(1)).is_ok(), "2048 sectors are just 1 MiB");
         let beyond = base.span(Bytes::from_kib(1020)).unwrap_err();
         let Invalid::TraceBeyond { end, room, .. } = beyond else { panic!("{beyond}") };

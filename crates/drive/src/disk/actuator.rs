@@ -29,6 +29,17 @@ pub struct Actuator {
     pub batch: u32,
     background: Background,
     pub shingles: Option<Shingles>,
+    /// What lies in several places and is all in memory once the arm is free: none when nothing is in flight.
+    pub scattered: Option<ScatteredRead>,
+}
+
+/// A read of data that lies in several places.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ScatteredRead {
+    pub first: Lba,
+    pub end: Lba,
+    /// The segment of the cache that it goes into.
+    pub segment: usize,
 }
 
 /// A command that needs the arm.
@@ -64,6 +75,7 @@ impl Actuator {
             batch: 0,
             background: Background::new(spec.background, seed),
             shingles: spec.shingled.map(|shingled| Shingles::new(shingled, spec.platters.sectors)),
+            scattered: None,
         }
     }
 
@@ -89,7 +101,7 @@ impl Actuator {
     /// Forgets the commands that wait.
     pub fn forget_commands(&mut self) {
         self.pending.clear();
-        (self.chosen, self.first_ready) = (0, Nanos::MAX);
+        (self.chosen, self.first_ready, self.scattered) = (0, Nanos::MAX, None);
     }
 
     /// Has a command, which needs the arm for what it has from `from` on, wait for it from `ready` on.
@@ -173,11 +185,15 @@ impl Actuator {
     #[inline]
     fn best<'a>(&self, spec: &DiskSpec, at: Nanos, among: impl Iterator<Item = (usize, &'a Pending)>) -> Option<usize> {
         let (mut best, angle) = (None, self.arm.layout().angle(at));
+        // The gap between two tracks may let a head be sooner above another sector than above the next of a stream, which then
+        // costs a turn.
+        let has_just_ended = spec.order.by == CommandOrder::Position && at == self.arm.free();
+        let goes_on = |pending: &Pending| has_just_ended && pending.from == self.arm.next();
         for (index, pending) in among {
             if at.since(pending.ready) > spec.age_limit {
                 return Some(index);
             }
-            let cost = self.cost(spec, angle, pending);
+            let cost = if goes_on(pending) { 0 } else { self.cost(spec, angle, pending) };
             if best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, index));
             }

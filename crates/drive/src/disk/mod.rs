@@ -179,6 +179,7 @@ impl Drive for DiskDrive {
             }
         }
         let completion = self.queue.complete(until)?;
+        self.note_scattered(completion.at);
         self.inside -= 1;
         self.now = self.now.max(completion.at);
         if let Some((tag, request)) = self.queue.admit() {

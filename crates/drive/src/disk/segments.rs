@@ -62,6 +62,14 @@ impl Segments {
         segment.first = segment.first.max(segment.end.saturating_sub(self.size));
     }
 
+    /// Notes that a segment now has what lies from `first` to `end`, unless it was taken for something else meanwhile.
+    pub fn fill_from(&mut self, index: usize, first: Lba, end: Lba) {
+        let segment = self.segments[index];
+        if segment.used > 0 && (segment.first..=segment.end).contains(&first.get()) {
+            self.fill(index, end);
+        }
+    }
+
     /// How many reads have gone on in a segment, with the first.
     pub fn run(&self, index: usize) -> u32 {
         self.segments[index].run

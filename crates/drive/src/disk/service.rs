@@ -65,6 +65,7 @@ impl DiskDrive {
                 actuator.release();
             }
         }
+        self.note_scattered(at);
         match arriving {
             Some((_, tag, request)) => self.arrive(at, tag, request),
             None => self.decide(at, due.expect("something is due")),
@@ -194,6 +195,12 @@ impl DiskDrive {
         match (&mut self.zones, request.op) {
             (None, Op::Append | Op::Zone(_)) => Err(Status::InvalidOpcode),
             (None, _) => Ok(request),
+            // ZBC: whole physical sectors. What a write that does not begin with one ends with, its write pointer says.
+            (Some(zones), Op::Write)
+                if zones.has_pointer(request.lba) && !request.end().get().is_multiple_of(self.spec.physical.into()) =>
+            {
+                Err(Status::ZoneInvalidWrite)
+            }
             (Some(zones), _) => zones.command(request).map(|_| request),
         }
     }
@@ -270,6 +277,8 @@ impl DiskDrive {
         }
         self.segments.forget(request.lba, request.end());
         for actuator in &mut self.actuators {
+            // What is written anew while it is read in several places.
+            actuator.scattered.take_if(|read| read.first < request.end() && request.lba < read.end);
             let Some((segment, _)) = actuator.arm.reading_ahead(at) else { continue };
             let is_passing = actuator.arm.is_reading(request.lba, request.end());
             if is_passing || self.segments.is_forgotten(segment) {

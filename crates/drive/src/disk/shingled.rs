@@ -13,6 +13,7 @@ use block::{Bytes, Lba, Nanos, Request, Tag};
 use serde::{Deserialize, Serialize};
 
 use super::DiskDrive;
+use super::actuator::ScatteredRead;
 use super::spindle::SpindleActivity;
 
 /// How a disk is shingled.
@@ -252,7 +253,18 @@ impl DiskDrive {
             done = self.send(at, part, first, Some((index, passing)));
         }
         self.complete_part(done, tag);
-        self.segments.fill(segment, request.end());
+        let (first, end) = (request.lba, request.end());
+        self.actuators[index].scattered = Some(ScatteredRead { first, end, segment });
+    }
+
+    /// Has what an arm has read in several places be held from when it was free on.
+    pub(super) fn note_scattered(&mut self, at: Nanos) {
+        for actuator in &mut self.actuators {
+            let passed = actuator.scattered.take_if(|_| actuator.arm.free() <= at);
+            if let Some(ScatteredRead { first, end, segment }) = passed {
+                self.segments.fill_from(segment, first, end);
+            }
+        }
     }
 }
 

@@ -147,8 +147,8 @@ pub struct FlashDrive {
     /// How the command at hand ends; success between requests.
     #[serde(skip)]
     status: Status,
-    /// When what the command at hand programs is in flash, if it programs anything.
-    #[serde(skip)]
+    /// When what was programmed is in flash, and in the journal, as far as anybody waited for that: by now, if nothing is in
+    /// flight. While a write is at hand, when what it programs is in flash.
     programmed: Nanos,
     /// Empty between requests.
     #[serde(skip)]
@@ -459,7 +459,7 @@ impl Drive for FlashDrive {
             cache.purge();
         }
         self.tables.iter_mut().for_each(HeldTables::clear);
-        self.is_noted = true;
+        (self.is_noted, self.programmed) = (true, Nanos::ZERO);
         self.encoded = Nanos::ZERO;
         self.buffer = Buffer::new(self.spec.buffer_pages as usize, self.spec.buffer_partial_pages as usize);
         self.link = Link::new(self.spec.link, self.spec.geometry.page);

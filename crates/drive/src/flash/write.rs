@@ -65,7 +65,7 @@ impl FlashDrive {
             self.firmware.hold(core, handled + self.paced(self.retiring(Op::Write)));
         }
         let was_noted = std::mem::take(&mut self.is_noted);
-        self.programmed = Nanos::ZERO;
+        let before = std::mem::take(&mut self.programmed);
         let mut done = handled;
         if let Some(pacing) = &mut self.pacing {
             done = done.max(pacing.take(handled, pages, &mut self.pace_draws));
@@ -98,10 +98,11 @@ impl FlashDrive {
         if request.durable && !self.spec.power.capacitor {
             self.program_all();
             self.is_noted = was_noted;
-            self.note(done.max(self.programmed))
-        } else {
-            done
+            done = self.note(done.max(self.programmed));
+            self.programmed = self.programmed.max(done);
         }
+        self.programmed = self.programmed.max(before);
+        done
     }
 
     /// Writes a flash page as a whole, the first of it a piece of the request, if that is as good as its pages one after the
@@ -168,8 +169,10 @@ impl FlashDrive {
             return ready;
         }
         self.program_all();
-        let drained = self.buffer.drained().max(ready);
-        if std::mem::replace(&mut self.is_noted, true) { drained } else { self.note(drained) }
+        // What another command has on its way to the journal is not there before that ends.
+        let drained = self.buffer.drained().max(ready).max(self.programmed);
+        self.programmed = if std::mem::replace(&mut self.is_noted, true) { drained } else { self.note(drained) };
+        self.programmed
     }
 
     /// Programs all that waits for more, as it is.

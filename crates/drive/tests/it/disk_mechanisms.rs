@@ -448,3 +448,75 @@ fn what_makes_no_disk_is_explained() {
         assert!(said.as_ref().is_err_and(|said| said.contains(words)), "{change}: {said:?}");
     }
 }
+
+/// A host hands over a request in parts, which reach the disk together.
+#[test]
+fn a_stream_that_the_host_divides_loses_no_turn() {
+    for order in ["position", "seek", "elevator"] {
+        for (offset, kib) in [(98_000_u64, 512_u64), (98_000, 1_024), (120_011, 1_024), (3, 1_024)] {
+            let rate = |parts: u64, depth: u64| {
+                let mut drive = DiskDrive::new(changed(&format!("order={order}")));
+                let (first, size) = (offset * 2_048, kib * 2);
+                let (mut next, mut left, count) = (0, Vec::new(), 200_000_000 / (kib * 1_024));
+                let mut now = Nanos::ZERO;
+                while next < count || !left.is_empty() {
+                    while next < count && left.len() < depth as usize {
+                        for part in 0..parts {
+                            let tag = Tag((next * parts + part) as u32);
+                            drive.submit(
+                                now,
+                                tag,
+                                read(first + next * size + part * (size / parts), size as u32 / parts as u32),
+                            );
+                        }
+                        left.push((next, parts));
+                        next += 1;
+                    }
+                    let done = drive.complete(Nanos::MAX).unwrap();
+                    now = done.at;
+                    let index = left.iter().position(|(number, _)| *number == u64::from(done.tag.0) / parts).unwrap();
+                    left[index].1 -= 1;
+                    if left[index].1 == 0 {
+                        left.remove(index);
+                    }
+                }
+                now.as_secs_f64()
+            };
+            let (whole, divided) = (rate(1, 2), rate(kib / 128, 2));
+            assert!(
+                (divided / whole - 1.0).abs() < 0.02,
+                "{order}, {kib} KiB at {offset} MiB: {divided} s in place of {whole}"
+            );
+        }
+    }
+}
+
+/// Shingled: some sectors are in the media cache, the others in their band.
+#[test]
+fn a_read_of_several_places_is_held_once_all_of_it_has_passed() {
+    let mut drive = DiskDrive::new(changed("shingled.band=8MiB&media_cache=16MiB&extents=400&clean_after=10s"));
+    ask(&mut drive, [write(0, 2_048), Request::FLUSH]);
+    ask(&mut drive, [300, 100, 500].map(|first| write(first, 8)));
+    ask(&mut drive, [Request::FLUSH]);
+    let began = drive.now() + Nanos::from_secs(1);
+    drive.submit(began, Tag(0), read(0, 800));
+    drive.submit(began + Nanos::from_millis(4), Tag(1), read(0, 800));
+    let [first, second] = [(); 2].map(|()| drive.complete(Nanos::MAX).expect("both are in flight"));
+    assert!(first.at - began > Nanos::from_millis(30), "{}: it goes to seven places", first.at - began);
+    assert_eq!((first.tag, second.tag, drive.cache_hits()), (Tag(0), Tag(1), 1), "the second is answered from memory");
+    assert!(second.at >= first.at, "at {} and {}", first.at, second.at);
+    assert!(ask(&mut drive, [read(200, 400)]) < Nanos::from_millis(3) && drive.cache_hits() == 2);
+    // What is written meanwhile is not what has been read.
+    let began = drive.now() + Nanos::from_secs(1);
+    ask(&mut drive, [read(1_000_000, 8)]);
+    drive.submit(began, Tag(0), read(20, 700));
+    assert!(drive.complete(Nanos::MAX).is_some() && drive.cache_hits() == 3, "still there");
+    ask(&mut drive, [write(40, 8)]);
+    let began = drive.now() + Nanos::from_secs(1);
+    drive.submit(began, Tag(0), read(20, 700));
+    drive.submit(began + Nanos::from_millis(4), Tag(1), write(700, 8));
+    while drive.complete(Nanos::MAX).is_some() {}
+    ask(&mut drive, [Request::FLUSH]);
+    let hits = drive.cache_hits();
+    assert!(ask(&mut drive, [read(600, 120)]) > Nanos::from_millis(3) && drive.cache_hits() == hits);
+}

@@ -224,6 +224,15 @@ fn a_flush_takes_what_a_power_cut_would_lose() {
     let durable = Request { durable: true, ..write(64, 8) };
     near(lone(&mut client, durable), plain + page + page, "FUA");
     near(lone(&mut client, Request::FLUSH), bare, "nothing is left after FUA");
+    // A second one that comes meanwhile does not answer before the journal of the first is there.
+    lone(&mut client, write(128, 8));
+    let began = client.now() + Nanos::from_millis(50);
+    client.submit(began, Tag(0), write(0, 8));
+    let written = client.complete(Nanos::MAX).expect("it is in flight").at;
+    (1..3).for_each(|tag| client.submit(written, Tag(tag), Request::FLUSH));
+    let [first, second] = [(); 2].map(|()| client.complete(Nanos::MAX).expect("both are in flight").at);
+    near(first - written, page + page + sent, "the first of two flushes");
+    near(second - written, page + page + sent, "the second");
     let mut without = drive(&format!("990-pro{changes}&flush_journal=false"));
     lone(&mut without, write(0, 8));
     near(lone(&mut without, Request::FLUSH), page + sent, "data alone");

@@ -24,23 +24,37 @@ const VOLATILE: &[&str] = &[
 ];
 
 /// A drive that is written to, and what of that may be lost.
-struct Written {
-    drive: Device,
+pub struct Written {
+    pub drive: Device,
+    /// Of so many sectors at its start.
+    pub span: u64,
+    /// So many requests are in flight.
+    pub depth: usize,
+    /// If what is promised is compared with what the drive would lose each time: how long before the answer it must be on the
+    /// media, which is what a journal takes.
+    pub watched: Option<Nanos>,
     numbers: Random,
     in_flight: BTreeMap<u32, Request>,
     next: u32,
-    /// The last write of each sector that no flush covers.
-    dirty: BTreeMap<u64, u32>,
+    /// The writes of each sector that no flush covers and that no later one came after: of those in flight together, any may be the
+    /// last.
+    dirty: BTreeMap<u64, BTreeSet<u32>>,
     answered: BTreeSet<u32>,
     /// What each flush in flight covers: the writes that were answered before it came.
     covers: BTreeMap<u32, BTreeSet<u32>>,
 }
 
 impl Written {
-    fn new(name: &str, seed: Seed) -> Self {
-        let drive = Preset::find(name).unwrap_or_else(|error| panic!("{name}: {error}")).build();
+    pub fn new(name: &str, seed: Seed) -> Self {
+        Self::of(Preset::find(name).unwrap_or_else(|error| panic!("{name}: {error}")).build(), seed)
+    }
+
+    pub fn of(drive: Device, seed: Seed) -> Self {
         Self {
             drive,
+            span: 3_000,
+            depth: 8,
+            watched: None,
             numbers: Random::new(seed.get()),
             in_flight: BTreeMap::new(),
             next: 0,
@@ -55,7 +69,7 @@ impl Written {
         let request = match kind {
             0 => Request::FLUSH,
             _ => {
-                let (first, sectors) = (self.numbers.below(3000), 1 + self.numbers.below(40) as u32);
+                let (first, sectors) = (self.numbers.below(self.span), 1 + self.numbers.below(40) as u32);
                 let op = if kind < 8 { Op::Read } else { Op::Write };
                 Request { durable: kind == 9, ..Request::new(op, Lba::new(first), sectors) }
             }
@@ -64,7 +78,9 @@ impl Written {
         self.next += 1;
         match request.op {
             Op::Write => (request.lba.get()..request.end().get()).for_each(|sector| {
-                self.dirty.insert(sector, number);
+                let last = self.dirty.entry(sector).or_default();
+                last.retain(|write| self.in_flight.contains_key(write));
+                last.insert(number);
             }),
             Op::Flush => drop(self.covers.insert(number, self.answered.clone())),
             _ => {}
@@ -82,16 +98,24 @@ impl Written {
             Op::Write if request.durable => [number].into(),
             _ => BTreeSet::new(),
         };
-        self.dirty.retain(|_, write| !covered.contains(write));
+        self.dirty.retain(|_, last| {
+            last.retain(|write| !covered.contains(write));
+            !last.is_empty()
+        });
         if request.op == Op::Write {
             self.answered.insert(number);
+        }
+        if let Some(journal) = self.watched.filter(|_| !covered.is_empty()) {
+            for sector in sectors(&self.drive.unsaved(done.at - journal)) {
+                assert!(self.dirty.contains_key(&sector), "sector {sector} was promised at {}", done.at);
+            }
         }
     }
 
     /// Works for so many requests, then loses its power a little later; what that cost.
-    fn cut(&mut self, requests: u64, later: Nanos) -> PowerLoss {
+    pub fn cut(&mut self, requests: u64, later: Nanos) -> PowerLoss {
         for _ in 0..requests {
-            while self.in_flight.len() < 8 {
+            while self.in_flight.len() < self.depth {
                 self.submit();
             }
             self.complete();

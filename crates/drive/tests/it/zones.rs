@@ -12,7 +12,7 @@ const ZNS: &str = "zn540-1tb?host=none&channels=2&dies_per_channel=2&pages_per_b
 const SMR: &str =
     "hc620-14tb?platters.capacity=64MiB&platters.heads=1&platters.zones=1&zones.size=1MiB&conventional=2&max_open=3";
 
-fn build(name: &str) -> Device {
+pub fn build(name: &str) -> Device {
     Preset::find(name).unwrap_or_else(|error| panic!("{error}")).build()
 }
 
@@ -30,25 +30,28 @@ fn status(drive: &mut Device, op: Op, lba: u64, sectors: u64) -> Status {
 
 /// A zone of the model, which was written from the standard alone: what it says of one command to one zone.
 #[derive(Clone, Copy)]
-struct Model {
-    state: ZoneState,
-    written: u64,
+pub struct Model {
+    pub state: ZoneState,
+    pub written: u64,
     /// When it was opened by a write, in commands.
     opened: u64,
 }
 
-struct Standard {
-    zones: Vec<Model>,
-    size: u64,
-    capacity: u64,
+/// What the standards say of all zones of a drive.
+pub struct Standard {
+    pub zones: Vec<Model>,
+    pub size: u64,
+    pub capacity: u64,
     max_open: usize,
     max_active: usize,
     is_disk: bool,
+    /// Sectors of which a disk writes no part in zones that are written in order.
+    physical: u64,
     turn: u64,
 }
 
 impl Standard {
-    fn of(drive: &Device, is_disk: bool) -> Self {
+    pub fn of(drive: &Device, is_disk: bool) -> Self {
         let (report, limits) = (drive.zones(), drive.zone_limits().expect("it has zones"));
         let first = report[0];
         let model = |zone: &Zone| Model { state: zone.state, written: 0, opened: 0 };
@@ -59,6 +62,7 @@ impl Standard {
             max_open: limits.open.map_or(usize::MAX, |most| most as usize),
             max_active: limits.active.map_or(usize::MAX, |most| most as usize),
             is_disk,
+            physical: 8,
             turn: 0,
         }
     }
@@ -86,7 +90,7 @@ impl Standard {
         Status::Success
     }
 
-    fn answer(&mut self, op: Op, lba: u64, sectors: u64) -> Status {
+    pub fn answer(&mut self, op: Op, lba: u64, sectors: u64) -> Status {
         use ZoneState::{Closed, Conventional, Empty, ExplicitlyOpen, Full, ImplicitlyOpen};
         self.turn += 1;
         let (index, within) = ((lba / self.size) as usize, lba % self.size);
@@ -98,7 +102,7 @@ impl Standard {
             Op::Append if state == Full => Status::ZoneIsFull,
             Op::Append => self.write(index, self.zones[index].written, sectors),
             Op::Write => self.write(index, within, sectors),
-            Op::Zone(_) if state == Conventional => Status::InvalidField,
+            Op::Zone(_) if state == Conventional || within != 0 => Status::InvalidField,
             Op::Zone(ZoneAction::Open) => match state {
                 Full => Status::InvalidZoneTransition,
                 ExplicitlyOpen => Status::Success,
@@ -134,6 +138,9 @@ impl Standard {
     fn write(&mut self, index: usize, within: u64, sectors: u64) -> Status {
         use ZoneState::{Closed, Conventional, Empty, Full, ImplicitlyOpen};
         let Model { state, written, .. } = self.zones[index];
+        if self.is_disk && state != Conventional && !(within + sectors).is_multiple_of(self.physical) {
+            return Status::ZoneInvalidWrite;
+        }
         if within + sectors > self.capacity {
             return Status::ZoneBoundary;
         }
@@ -157,7 +164,16 @@ impl Standard {
         Status::Success
     }
 
-    fn agrees_with(&self, report: &[Zone], seed: u64) {
+    /// A loss of power: what was open is closed, or empty without data.
+    pub fn lose_power(&mut self) {
+        for zone in &mut self.zones {
+            if matches!(zone.state, ZoneState::ImplicitlyOpen | ZoneState::ExplicitlyOpen) {
+                zone.state = if zone.written == 0 { ZoneState::Empty } else { ZoneState::Closed };
+            }
+        }
+    }
+
+    pub fn agrees_with(&self, report: &[Zone], seed: u64) {
         for (index, (model, zone)) in self.zones.iter().zip(report).enumerate() {
             assert_eq!(zone.state, model.state, "seed {seed}: zone {index} after {} commands", self.turn);
             let pointer = if model.state == ZoneState::Full { self.capacity } else { model.written };

@@ -3,7 +3,7 @@
 
 use block::{Nanos, Op};
 
-use super::decode::{Format, Lines, TraceEvent, TraceLine, TraceMistake, Volumes, request};
+use super::decode::{Format, Lines, TraceLine, TraceMistake, Volumes, came};
 
 const HEADINGS: [&str; 2] = ["fio version 2 iolog", "fio version 3 iolog"];
 
@@ -55,7 +55,7 @@ fn line(text: &str, timed: bool, volumes: &mut Volumes) -> Result<TraceLine, Tra
         _ => return Err(TraceMistake::NotA(WANTED)),
     };
     let volume = volumes.number(file)?;
-    Ok(TraceLine::Came(TraceEvent { at, request: request(op, offset, length)?, completed: None, volume }))
+    came(at, (op, offset, length), None, volume)
 }
 
 fn micros(word: &str) -> Option<Nanos> {

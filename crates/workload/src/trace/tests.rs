@@ -111,6 +111,19 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
+fn requests_that_move_no_data_are_passed_over() {
+    for text in [
+        "fio version 2 iolog\nx add\nx open\nx read 0 0\nx write 4096 512\nx sync 0 0\nx trim 7 0\n",
+        "fio version 3 iolog\n0 x add\n0 x open\n1 x read 0 0\n2 x write 4096 512\n3 x sync 0 0\n4 x trim 7 0\n",
+        "assay trace 1\n0 1 read 0 0\n0 1 write 8 1\n0 1 flush 0 0\n0 1 trim 5 0\n",
+    ] {
+        let trace = read(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let requests: Vec<Request> = trace.requests().map(|traced| traced.request).collect();
+        assert_eq!(requests, [Request::new(Op::Write, Lba::new(8), 1), Request::FLUSH], "{text}");
+    }
+}
+
+#[test]
 fn assays_own_trace_keeps_what_was_done_when() {
     let micros = Nanos::from_micros;
     let page = |lba| Request::new(Op::Read, Lba::new(lba), 8);

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use block::{Nanos, Op, Request};
 
-use super::decode::{Format, Lines, TraceEvent, TraceLine, TraceMistake, Volumes, request, sectors, words};
+use super::decode::{Format, Lines, TraceLine, TraceMistake, Volumes, came, sectors, words};
 
 pub(super) const FORMAT: Format = Format {
     title: "assay's trace",
@@ -38,9 +38,7 @@ fn line(text: &str, volumes: &mut Volumes) -> Result<TraceLine, TraceMistake> {
         "flush" => Op::Flush,
         _ => return Err(TraceMistake::NotA(WANTED)),
     };
-    let completed = at.as_nanos().checked_add(took.as_nanos()).map(Nanos::from_nanos);
-    let (request, volume) = (request(op, sectors(first), sectors(count))?, volumes.number("drive")?);
-    Ok(TraceLine::Came(TraceEvent { at, request, completed, volume }))
+    came(at, (op, sectors(first), sectors(count)), Some(took), volumes.number("drive")?)
 }
 
 fn micros(count: u64) -> Option<Nanos> {
