@@ -105,8 +105,8 @@ impl Housekeeping {
     #[inline]
     pub fn begin(&mut self, now: Nanos, op: Op, bytes: Bytes, turn: Nanos, mut pacing: Option<&mut Pacing>) -> Nanos {
         let mut start = now;
-        // From when on a write waits for the pace of the flash, and for nothing that held writes.
-        let mut paced = now + pacing.as_ref().map_or(Nanos::ZERO, |pacing| pacing.ahead());
+        // How long a write that has its turn then is held, and does not wait for the pace of the flash.
+        let mut held = Nanos::ZERO;
         let asked = std::mem::replace(&mut self.asked, now);
         if now.since(turn) > BEHIND {
             // The flash has had nothing to do for a while.
@@ -132,11 +132,13 @@ impl Housekeeping {
             if now >= task.from {
                 let until = if op == Op::Read { task.reads_until } else { task.until };
                 start = start.max(until);
-                paced = if task.spec.catch_up.is_none() { paced.max(until) } else { paced };
+            }
+            if at >= task.from {
+                held = held.max(task.until.since(now.max(task.from)));
             }
         }
         if op == Op::Write {
-            self.owed = self.owed - (self.owed >> SHARE) + turn.since(paced).as_nanos();
+            self.owed = self.owed - (self.owed >> SHARE) + turn.since(now + held).as_nanos();
         }
         start
     }

@@ -170,12 +170,6 @@ impl Pacing {
         self.next
     }
 
-    /// How long the flash has worked ahead of what was taken since writes were held.
-    #[inline]
-    pub const fn ahead(&self) -> Nanos {
-        self.ahead
-    }
-
     /// The drive has come to rest.
     pub fn restart(&mut self) {
         (self.next, self.ahead) = (Nanos::ZERO, Nanos::ZERO);

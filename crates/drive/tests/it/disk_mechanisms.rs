@@ -437,7 +437,7 @@ fn what_makes_no_disk_is_explained() {
         ("destage_batch=1000", "at most write_extents"),
         ("prefetch=1MiB", "fits into a segment"),
         ("recovery=1s", "read_recovery or write_recovery"),
-        ("retry_again=95%", "at most 90 %"),
+        ("retry_again=95%", "at most 90%"),
         ("recalibrate_every=1s", "both are given or none"),
         ("scan_after=1s", "both are given or none"),
         ("shingled.band=1KiB&media_cache=1GiB&extents=100&clean_after=1s", "1 MiB to 1 GiB"),

@@ -44,7 +44,7 @@ fn one<T: Copy + std::fmt::Debug + 'static>(of: &'static [T]) -> impl Strategy<V
 fn looked_up(hmb: &str, lookup: u64, entry: u64, seed: u64) -> (u64, Nanos) {
     let name = format!(
         "980-1tb?capacity.user=1GiB&spare=60%&slc.fixed=0B&slc.dynamic=0B&channels=1&dies_per_channel=2&pages_per_block=192\
-         &jitter=0%&variation.reads=0%&reads_first=false&read_ahead=0B&lookup={lookup}KiB&map.entry={entry}B&hmb={hmb}"
+         &jitter=0%&variation.reads=0%&read_ahead=0B&lookup={lookup}KiB&map.entry={entry}B&hmb={hmb}"
     );
     let mut drive = support::filled(&Preset::find(&name).unwrap_or_else(|error| panic!("{error}")));
     let (mut random, before, mut all) = (Random::new(seed), drive.counters().pages_read, Nanos::ZERO);
