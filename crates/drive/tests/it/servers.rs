@@ -3,13 +3,14 @@
 //! Every figure that is expected here is in the drive's file, with its source. A rating that its file does not list as
 //! fitted is a promise, which the parts may keep or not: docs/models-modern.md has both.
 
-use assay_drive::Drive;
 use assay_drive::flash::FlashSpec;
 use assay_drive::preset::{Preset, Promise, Rated, Spec};
 use assay_drive::rig::RigPart;
-use block::{Bytes, Lba, Op};
+use assay_drive::{Device, Drive};
+use block::{Bytes, Lba, Nanos, Op, Request, Tag};
 
 use crate::modern::{in_order, near, preset, scattered, settle};
+use testkit::Random;
 
 pub fn flash(preset: &Preset) -> FlashSpec {
     match preset.spec {
@@ -197,7 +198,35 @@ fn a_sas_adapter_limits_the_reads_of_sata_drives() {
     assert_ne!(part, Some(RigPart::Controllers));
 }
 
-/// The firmware of the P5520 holds writes for 4 of 12 ms once they wait for the flash. This goes on meanwhile, so that as many are taken
+/// 256 writes in flight wait for their turn for some 4 ms. A checkpoint of 4 ms meets those of them that have it behind its beginning: none
+/// is answered before its end.
+#[test]
+fn writes_that_wait_for_their_turn_are_held_too() {
+    let small = "capacity.user=1GiB&spare=60%&pages_per_block=96&factory_bad=0%&channels=4&nand.erase=600us";
+    let checkpoint = "checkpoint.length=4ms&checkpoint.length_deviation=0%&journal.length=0us&log.length=0us";
+    let mut drive = preset(&format!("p5520-1920?{small}&{checkpoint}&host=none")).build();
+    let all = drive.shape().capacity;
+    drive.fill(Lba::new(0), Lba::at(all), Bytes::from_mib(1), 100);
+    scattered(&mut drive, Op::Write, all, 256, 300_000);
+    let (mut random, mut last) = (Random::new(3), drive.now());
+    let mut write = |drive: &mut Device, tag: Tag| {
+        drive.submit(drive.now(), tag, Request::new(Op::Write, Lba::new(random.below(all.sectors() / 8) * 8), 8));
+    };
+    (0..256).for_each(|tag| write(&mut drive, Tag(tag)));
+    let mut gaps: Vec<Nanos> = (0..20_000)
+        .map(|_| {
+            let done = drive.complete(Nanos::MAX).expect("256 in flight");
+            write(&mut drive, done.tag);
+            done.at - std::mem::replace(&mut last, done.at)
+        })
+        .collect();
+    gaps.sort_unstable();
+    // 20,000 writes take some 300 ms, in which there are 25 checkpoints.
+    let longest = &gaps[gaps.len() - 15..];
+    assert!(longest.iter().all(|gap| *gap > Nanos::from_micros(3_900)), "{longest:?}");
+}
+
+/// The firmware of the P5520 holds writes for a part of 12 ms once they wait for the flash. This goes on meanwhile, so that as many are taken
 /// with few in flight, which its buffer could hold, as with so many that the flash always has some before it.
 #[test]
 fn what_a_checkpoint_holds_is_caught_up_with() {
