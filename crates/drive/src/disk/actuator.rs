@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::arm::{Arm, Positioning};
 use super::layout::TrackPosition;
 use super::seek::SeekCurve;
-use super::shingled::Shingles;
+use super::shingled::{ScatteredRead, Shingles};
 use super::spec::{CommandOrder, DiskSpec};
 use super::spindle::SpindleActivity;
 use super::variation::{Background, Variation};
@@ -31,15 +31,6 @@ pub struct Actuator {
     pub shingles: Option<Shingles>,
     /// What lies in several places and is all in memory once the arm is free: none when nothing is in flight.
     pub scattered: Option<ScatteredRead>,
-}
-
-/// A read of data that lies in several places.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct ScatteredRead {
-    pub first: Lba,
-    pub end: Lba,
-    /// The segment of the cache that it goes into.
-    pub segment: usize,
 }
 
 /// A command that needs the arm.

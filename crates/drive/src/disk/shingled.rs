@@ -13,7 +13,6 @@ use block::{Bytes, Lba, Nanos, Request, Tag};
 use serde::{Deserialize, Serialize};
 
 use super::DiskDrive;
-use super::actuator::ScatteredRead;
 use super::spindle::SpindleActivity;
 
 /// How a disk is shingled.
@@ -31,6 +30,15 @@ pub struct ShingledSpec {
 
 /// Sectors where they lie on the platters.
 pub type Stretch = (Lba, Lba);
+
+/// A read of data that lies in several places.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ScatteredRead {
+    pub first: Lba,
+    pub end: Lba,
+    /// The segment of the cache that it goes into.
+    pub segment: usize,
+}
 
 /// The bands, the media cache, and where everything is.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -207,22 +207,24 @@ pub(super) const PAUSE: Notation<Nanos> = Notation {
     ..TIME
 };
 
-/// A count of requests or workers. [`Workload::check`] knows how many are too many together; this bound only keeps
-/// the number within its type.
+/// A count, of which the bound only keeps the number within its type.
 pub(super) const COUNT: Notation<u32> = Notation {
     unit: Unit::None,
-    read: |text| Ok(small(text)?),
+    read: |text| Ok(up_to_a_billion(text, BILLION)?),
     write: u32::to_string,
     shown: u32::to_string,
     number: |count| Some(f64::from(*count)),
 };
+
+/// A count of requests in flight or workers: [`Workload::check`] knows how many are too many together.
+pub(super) const DEPTH: Notation<u32> = Notation { read: |text| Ok(up_to_a_billion(text, "65536")?), ..COUNT };
 
 /// The same of what may be many.
 pub(super) const MANY: Notation<u32> = Notation { shown: |count| separated(&count.to_string()), ..COUNT };
 
 /// How many percent of a recorded speed.
 pub(super) const SPEED: Notation<u32> = Notation {
-    read: |text| Ok(small(text.strip_suffix('%').unwrap_or(text).trim_end())?),
+    read: |text| Ok(up_to_a_billion(text.strip_suffix('%').unwrap_or(text).trim_end(), BILLION)?),
     shown: |percent| format!("{} %", separated(&percent.to_string())),
     ..COUNT
 };
@@ -312,8 +314,12 @@ fn time(text: &str) -> Result<Nanos, ParseError> {
     at_most(TIME_MAX, "10 years", text, parse_duration(text))
 }
 
-fn small(text: &str) -> Result<u32, ParseError> {
-    at_most(1_000_000_000, "1000000000", text, parse_count(text)).map(|count| count as u32)
+/// A billion in words.
+const BILLION: &str = "1000000000";
+
+/// A larger number is told what is `possible`.
+fn up_to_a_billion(text: &str, possible: &'static str) -> Result<u32, ParseError> {
+    at_most(1_000_000_000, possible, text, parse_count(text)).map(|count| count as u32)
 }
 
 fn spare(text: &str) -> Result<Spare, ParseError> {

@@ -4,8 +4,8 @@ use block::Nanos;
 use serde::{Deserialize, Serialize};
 
 use super::notation::{
-    BYTES, COUNT, DISTRIBUTION, EXTENT, Extent, MANY, MOVED, OFF_ON, PATTERN, PAUSE, PERCENT, PROFILE, REQUESTS, SIZES,
-    SPARE, SPEED, Switch, TEXT, TIME, Value,
+    BYTES, COUNT, DEPTH, DISTRIBUTION, EXTENT, Extent, MANY, MOVED, OFF_ON, PATTERN, PAUSE, PERCENT, PROFILE, REQUESTS,
+    SIZES, SPARE, SPEED, Switch, TEXT, TIME, Value,
 };
 use super::{Fio, FioValue, Mark, More, Phrase, Row};
 use crate::{ArrivalProcess, REPLAY_DEPTH, Replay, ReplayPace, Spare, Workload, profile};
@@ -119,11 +119,11 @@ fields! {
         Value { of: &SIZES, get: |w| w.sizes.clone(), set: |w, sizes| w.sizes = Some(sizes) },
         SAME, { takes: "SIZE/PERCENT:…", marks: &[Traced], label: Some(Workload::sizes_shown), detail: Some(untold) }
     Iodepth "iodepth" "Queue depth" "Queue depth of each worker [default: 1]"
-        Value { of: &COUNT, get: |w| Some(w.queue_depth), set: |w, depth| w.queue_depth = depth },
+        Value { of: &DEPTH, get: |w| Some(w.queue_depth), set: |w, depth| w.queue_depth = depth },
         Together("1 with an ioengine that waits for each request"),
         { marks: &[Basic, Always], phrase: Around("queue depth ", "") }
     Numjobs "numjobs" "Workers" "Workers [default: 1]"
-        Value { of: &COUNT, get: |w| Some(w.workers), set: |w, workers| w.workers = workers },
+        Value { of: &DEPTH, get: |w| Some(w.workers), set: |w, workers| w.workers = workers },
         Fio::Same(Count), { marks: &[Basic, Traced], phrase: Of("worker") }
     Rwmixread "rwmixread" "Share of reads (%)" "Percentage of reads in a mixed workload [default: 50]"
         Value { of: &PERCENT, get: |w| Some(w.read_percent), set: |w, percent| w.read_percent = percent },
