@@ -84,10 +84,7 @@ pub fn insist(run: RunId, store: PathBuf) -> std::io::Result<Ending> {
     let has_ended = Arc::new(AtomicBool::new(false));
     let ending = Ending(Arc::clone(&has_ended));
     when_asked(move |signal| {
-        let began = Instant::now();
-        while began.elapsed() < RUN_PATIENCE && !has_ended.load(Ordering::Relaxed) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        wait_while(RUN_PATIENCE, || !has_ended.load(Ordering::Relaxed));
         if !has_ended.load(Ordering::Relaxed) {
             end(run, &store, None, signal);
         }
@@ -112,12 +109,17 @@ fn when_asked(act: impl FnOnce(i32) + Send + 'static) -> std::io::Result<()> {
     std::thread::Builder::new().name("interruption".to_owned()).spawn(wait).map(drop)
 }
 
-/// Says what is kept of the run and ends the program.
-fn end(run: RunId, store: &Path, resume: Option<&str>, signal: i32) {
+/// Waits until something no longer is so, and no longer than this.
+fn wait_while(patience: Duration, is_so: impl Fn() -> bool) {
     let began = Instant::now();
-    while is_held() && began.elapsed() < PATIENCE {
+    while is_so() && began.elapsed() < patience {
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// Says what is kept of the run and ends the program.
+fn end(run: RunId, store: &Path, resume: Option<&str>, signal: i32) {
+    wait_while(PATIENCE, is_held);
     let kept = Store::open_to_read(store).and_then(|store| store.keys(run)).map_or(0, |kept| kept.len());
     complain(words(run, kept, resume));
     // Who started the program sees by which signal it ended, as without a handler.

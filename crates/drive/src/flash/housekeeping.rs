@@ -130,10 +130,9 @@ impl Housekeeping {
                 }
             }
             if now >= task.from {
-                let until = if op == Op::Read { task.reads_until } else { task.until };
-                start = start.max(until);
+                start = start.max(if op == Op::Read { task.reads_until } else { task.until });
             }
-            if at >= task.from {
+            if op == Op::Write && at >= task.from {
                 held = held.max(task.until.since(now.max(task.from)));
             }
         }
