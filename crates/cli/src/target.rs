@@ -241,22 +241,13 @@ pub struct OpenedTarget {
     pub needs_layout: bool,
     /// Doubts about measuring it as asked.
     pub findings: Vec<String>,
-    /// How fast it is taken to be, before anything has been measured.
-    pub pace: Pace,
-    /// How much may be written to it in its life, if that is known.
-    pub endurance: Option<RatedEndurance>,
 }
 
 impl OpenedTarget {
     /// What the cost of a plan depends on; what the user says of the drive's life goes before what is known of it.
     pub fn place(&self, given: Option<Endurance>) -> Place {
-        Place {
-            capacity: self.subject.capacity(),
-            pace: self.pace.clone(),
-            is_simulated: !self.real,
-            spare: self.subject.spare(),
-            endurance: given.map(RatedEndurance::given).or_else(|| self.endurance.clone()),
-        }
+        let place = self.subject.place();
+        Place { endurance: given.map(RatedEndurance::given).or(place.endurance), ..place }
     }
 
     /// Makes the machine ready for a plan with trials: Ctrl-C ends it in good order, and what an earlier one left is cleared
@@ -418,6 +409,7 @@ pub fn survey(name: &str, options: &RealOptions, given: Option<Endurance>) -> Re
             capacity: size,
             pace: Pace::of(&Environment::with_target(path)),
             is_simulated: false,
+            fills_untimed: false,
             spare: None,
             endurance: given.map(RatedEndurance::given),
         };
@@ -479,14 +471,11 @@ fn simulated(name: &str, options: &RealOptions) -> Result<OpenedTarget, Failure>
         let capacity = preset.capacity();
         return Err(Failure::usage(format!("{size} is more than the drive's {capacity}; give a smaller --size")));
     }
-    let (pace, endurance) = (Pace::rated(&preset), RatedEndurance::of(&preset));
     let (identity, name) = (preset.title.clone(), format!("sim:{}", preset.name));
     let subject = Simulated::new(preset).on_error(options.on_error);
     let subject = options.stop.iter().cloned().fold(subject, Simulated::stop_when);
     Ok(OpenedTarget {
         identity,
-        pace,
-        endurance,
         name,
         subject: Box::new(subject),
         environment: Environment::of_host(),
@@ -514,12 +503,10 @@ fn real(mut target: Target, parts: &[(&Path, Access)], stop: Arc<AtomicBool>) ->
     Ok(OpenedTarget {
         identity: target.identity(),
         name: parts.iter().map(|(path, _)| path.display().to_string()).collect::<Vec<_>>().join(":"),
-        pace: Pace::of(&environment),
         environment,
         rest: None,
         real: true,
         needs_layout: target.needs_layout(),
-        endurance: None,
         subject: Box::new(Real::new(target)),
         findings,
     })

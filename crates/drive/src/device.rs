@@ -96,7 +96,8 @@ impl Device {
             Self::Flash(drive) => drive.can_write_untimed(first, end),
             Self::Rig(rig) => rig.can_fill(first, end),
             Self::Pcm(drive) => drive.can_fill(first, end),
-            Self::Disk(_) | Self::Dram(_) | Self::Hybrid(_) => false,
+            Self::Disk(drive) => drive.can_fill(first, end),
+            Self::Dram(_) | Self::Hybrid(_) => false,
         }
     }
 
@@ -104,13 +105,14 @@ impl Device {
     /// it at rest, in no time of its own but that of a flush: see [`FlashDrive::fill_untimed`].
     ///
     /// # Panics
-    /// If it [cannot](Self::can_fill), as disks and DRAM, whose state is nothing but time, never can.
+    /// If it [cannot](Self::can_fill), as DRAM, whose state is nothing but time, never can.
     pub fn fill(&mut self, first: Lba, end: Lba, block: Bytes, entropy: u8) {
         match self {
             Self::Flash(drive) => drive.fill_untimed(first, end, block, entropy),
             Self::Rig(rig) => rig.fill(first, end, block, entropy),
             Self::Pcm(drive) => drive.fill_untimed(first, end, block),
-            Self::Disk(_) | Self::Dram(_) | Self::Hybrid(_) => panic!("it cannot be filled without time"),
+            Self::Disk(drive) => drive.fill_untimed(first, end, block),
+            Self::Dram(_) | Self::Hybrid(_) => panic!("it cannot be filled without time"),
         }
     }
 

@@ -232,7 +232,14 @@ impl Subject for Real {
 
     fn place(&self) -> Place {
         let pace = Pace::of(&self.environment());
-        Place { capacity: self.capacity(), pace, is_simulated: false, spare: None, endurance: None }
+        Place {
+            capacity: self.capacity(),
+            pace,
+            is_simulated: false,
+            fills_untimed: false,
+            spare: None,
+            endurance: None,
+        }
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Body {
     /// The rule that ends a conditioning; `Some(None)` for `steady = false`.
     pub(super) steady: Option<Option<SteadyRule>>,
     /// Do not stop before this much.
-    pub(super) at_least: Option<(Limit, Range<usize>)>,
+    pub(super) at_least: Option<(Vec<Limit>, Range<usize>)>,
     /// Stop here: at the first of these.
     pub(super) at_most: Option<(Vec<Limit>, Range<usize>)>,
     /// How far writes after an idle time go: to the first of these.
@@ -69,7 +69,7 @@ impl Body {
                 "time" => body.time = mistakes.keep(duration(value)),
                 "round" => body.round = mistakes.keep(duration(value)),
                 "steady" => body.steady = steady(value, mistakes),
-                "at-least" => body.at_least = mistakes.keep(limit(value)),
+                "at-least" => body.at_least = mistakes.keep(limits(value)),
                 "at-most" => body.at_most = mistakes.keep(limits(value)),
                 "burst" => body.burst = mistakes.keep(limits(value)),
                 "idle" => body.idle = mistakes.keep(durations(value)),

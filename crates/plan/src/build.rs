@@ -136,16 +136,16 @@ fn limits(
     body: &Body,
     (at_most, at_most_span): (Vec<Limit>, Range<usize>),
     workload: Option<&Workload>,
-) -> Result<(Limit, Vec<Limit>), Diagnostic> {
+) -> Result<(Vec<Limit>, Vec<Limit>), Diagnostic> {
     let at_least = match &body.at_least {
-        Some((least, span)) if at_most.iter().any(|most| least.exceeds(*most)) => {
+        Some((least, span)) if at_most.iter().any(|most| least.iter().all(|least| least.exceeds(*most))) => {
             return Err(Diagnostic::new("plan::range", span.clone(), "at-least is greater than at-most")
                 .label("more")
                 .also(at_most_span, "than this")
                 .help("raise at-most, or lower at-least"));
         }
-        Some((least, _)) => *least,
-        None => Limit::Time(Nanos::ZERO),
+        Some((least, _)) => least.clone(),
+        None => Vec::new(),
     };
     if let Some(workload) =
         workload.filter(|workload| !writes(workload) && !at_most.iter().any(|most| matches!(most, Limit::Time(_))))

@@ -16,8 +16,8 @@ pub struct Condition {
     pub workload: Workload,
     /// Stop only when the rounds satisfy this rule; none to stop at `at_most` alone.
     pub steady: Option<SteadyRule>,
-    /// Do not stop before this much.
-    pub at_least: Limit,
+    /// Do not stop before the first of these is reached, if there are any.
+    pub at_least: Vec<Limit>,
     /// Stop here even if not steady: at the first of these that is reached.
     pub at_most: Vec<Limit>,
     /// Whether simulated flash begins behind the writes up to `at_least`, where these are random ones of its pages, without
@@ -68,9 +68,10 @@ impl StepKind for Condition {
             Some(rule) => format!("until {} rounds are steady", rule.rounds),
             None => "no steady-state rule".to_owned(),
         };
-        let is_none = matches!(self.at_least, Limit::Percent(0) | Limit::Bytes(Bytes::ZERO) | Limit::Time(Nanos::ZERO));
-        let least = if is_none { String::new() } else { format!("at least {} and ", self.at_least) };
-        let most = self.at_most.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
+        let said = |limits: &[Limit]| limits.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
+        let is_none = self.at_least.is_empty() || self.at_least.iter().any(|least| least.is_nothing());
+        let least = if is_none { String::new() } else { format!("at least {} and ", said(&self.at_least)) };
+        let most = said(&self.at_most);
         let simulated = if self.construct { "" } else { ", simulated in full" };
         format!("Run in rounds: {}; {until}, {least}at most {most}{simulated}", (say.workloads)(&[&self.workload]))
     }
@@ -82,11 +83,17 @@ impl Condition {
         self.workload.stop.time.filter(|&time| time > Nanos::ZERO)
     }
 
+    /// How much is to be written before it ends, unless it takes too long.
+    pub fn least_written(&self, capacity: Bytes) -> Bytes {
+        self.at_least.iter().filter_map(|least| least.stop(capacity).bytes).min().unwrap_or(Bytes::ZERO)
+    }
+
     /// What comes before the rounds on a simulated drive of this capacity that can be put behind it; none where nothing does.
     pub fn constructed(&self, capacity: Bytes) -> Option<Construction> {
-        let stop = self.at_least.stop(capacity);
-        let writes =
-            stop.bytes.map(|bytes| bytes.round_down(self.workload.block)).filter(|bytes| *bytes > Bytes::ZERO)?;
+        let writes = self.least_written(capacity).round_down(self.workload.block);
+        if writes == Bytes::ZERO {
+            return None;
+        }
         let workload = Workload { stop: Stop::after_bytes(writes), ..self.workload.clone() };
         if self.construct { Construction::of(&workload, capacity) } else { None }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use block::{ParseError, parse_bytes, parse_count, parse_duration};
+use block::{Bytes, Nanos, ParseError, parse_bytes, parse_count, parse_duration};
 
 use super::Limit;
 
@@ -45,6 +45,11 @@ impl Limit {
                 time => time.map(Self::Time).map_err(refused),
             },
         }
+    }
+
+    /// Whether it is reached from the beginning.
+    pub(super) fn is_nothing(self) -> bool {
+        matches!(self, Self::Percent(0) | Self::Bytes(Bytes::ZERO) | Self::Time(Nanos::ZERO))
     }
 
     /// Whether both are of a kind and this is more than `other`.

@@ -117,7 +117,7 @@ impl DriveState {
 /// How much is written before a step is over, on simulated flash in part without being measured.
 fn written_least(action: &Action, capacity: Bytes) -> Bytes {
     match action {
-        Action::Condition(condition) => condition.at_least.stop(capacity).bytes.unwrap_or(Bytes::ZERO),
+        Action::Condition(condition) => condition.least_written(capacity),
         Action::Precondition(_) => capacity,
         _ => Bytes::ZERO,
     }

@@ -169,7 +169,7 @@ mod tests {
         Condition {
             workload: Workload { stop: Stop::after(round), ..Workload::default() },
             steady: Some(SteadyRule::SNIA),
-            at_least: Limit::Percent(100),
+            at_least: vec![Limit::Percent(100)],
             at_most: vec![Limit::Percent(200)],
             construct: true,
         }

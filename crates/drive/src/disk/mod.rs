@@ -3,6 +3,7 @@
 mod actuator;
 mod arm;
 mod file;
+mod fill;
 mod layout;
 mod power_cut;
 mod seek;

@@ -204,6 +204,28 @@ impl Shingles {
         (Lba::new(first), Lba::new(end))
     }
 
+    /// Whether all from `first` to `end` goes to its bands if it is written in order.
+    pub fn can_fill(&self, first: Lba, end: Lba) -> bool {
+        let mut bands = self.bands(first, end);
+        self.log.is_empty() && bands.all(|(band, from, _)| u64::from(self.written[band]) == from)
+    }
+
+    /// Notes that all from `first` to `end` was written in order.
+    pub fn fill(&mut self, first: Lba, end: Lba) {
+        for (band, _, until) in self.bands(first, end) {
+            self.written[band] = until as u32;
+        }
+    }
+
+    /// The bands between two sectors, and which part of each is.
+    fn bands(&self, first: Lba, end: Lba) -> impl Iterator<Item = (usize, u64, u64)> + use<> {
+        let (size, first, end) = (self.spec.band.sectors(), first.get(), end.get());
+        (first / size..end.div_ceil(size)).map(move |band| {
+            let start = band * size;
+            (band as usize, first.max(start) - start, end.min(start + size) - start)
+        })
+    }
+
     /// Forgets all data.
     pub fn clear(&mut self) {
         *self = Self { cleaned: self.cleaned, ..Self::new(self.spec, self.sectors) };

@@ -300,6 +300,15 @@ impl Preset {
         }
     }
 
+    /// Whether it can be put behind writes in order, without their time: see [`Device::fill`](crate::Device::fill).
+    pub fn fills_untimed(&self) -> bool {
+        match &self.spec {
+            Spec::Flash(_) | Spec::Pcm(_) | Spec::Disk(_) => true,
+            Spec::Rig(spec) => spec.member.fills_untimed(),
+            Spec::Dram(_) | Spec::Hybrid(_) => false,
+        }
+    }
+
     /// What the drive is, in labelled lines for people.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = match &self.spec {

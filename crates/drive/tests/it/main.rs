@@ -4,6 +4,7 @@ mod arbitration;
 mod behaviour;
 mod construct;
 mod disk;
+mod disk_filled;
 mod disk_mechanisms;
 mod disk_published;
 mod disk_today;

@@ -58,9 +58,9 @@ impl Session<'_> {
             }
             ends.push(heard.elapsed.as_secs_f64());
             let capacity = lineage.subject.capacity();
-            let reached = share_of(condition.at_least, so_far, constructed, capacity);
-            let most =
-                condition.at_most.iter().map(|most| share_of(*most, so_far, constructed, capacity)).fold(0.0, f64::max);
+            let share = |limit: &Limit| share_of(*limit, so_far, constructed, capacity);
+            let reached = condition.at_least.iter().map(share).reduce(f64::max).unwrap_or(1.0);
+            let most = condition.at_most.iter().map(share).fold(0.0, f64::max);
             // Without a rule nothing ends it before the most.
             let sure = if condition.steady.is_some() { reached } else { most };
             let share = Nanos::from_nanos((cost.as_nanos() as f64 * sure.min(1.0)) as u64);

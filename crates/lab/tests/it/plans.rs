@@ -135,11 +135,12 @@ fn the_review_wears_the_drive_by_snias_rule() {
         stop: Stop::after(Nanos::from_secs(60)),
         ..Workload::default()
     };
-    let (at_least, at_most) = (Limit::Percent(100), vec![Limit::Percent(300)]);
+    let hours = |hours: u64| Limit::Time(Nanos::from_secs(hours * 3600));
+    let (at_least, at_most) = (vec![Limit::Percent(100), hours(4)], vec![Limit::Percent(300), hours(12)]);
     let expected = Condition { workload, steady: Some(SteadyRule::SNIA), at_least, at_most, construct: true };
     assert_eq!(condition(&review(PlanLength::Full), "wear"), &expected);
     let workload = Workload { stop: Stop::after(Nanos::from_secs(1)), ..expected.workload };
-    let (at_least, at_most) = (Limit::Time(Nanos::from_secs(5)), vec![Limit::Time(Nanos::from_secs(15))]);
+    let (at_least, at_most) = (vec![Limit::Time(Nanos::from_secs(5))], vec![Limit::Time(Nanos::from_secs(15))]);
     assert_eq!(condition(&review(PlanLength::Quick), "wear"), &Condition { workload, at_least, at_most, ..expected });
 }
 
@@ -292,10 +293,7 @@ steady = { rounds = 4, slope = \"5%\" }
     assert_eq!(plan(text, PlanLength::Quick).steps[1].action, Action::Idle(Idle { time: Nanos::from_secs(1) }));
     let wear = condition(&full, "wear");
     assert_eq!(wear.steady, Some(SteadyRule { rounds: 4, spread: 0.2, slope: 0.05 }));
-    assert_eq!(
-        (wear.at_least, &wear.at_most[..]),
-        (Limit::Time(Nanos::ZERO), &[Limit::Bytes(Bytes::from_gib(20))][..])
-    );
+    assert_eq!((&wear.at_least[..], &wear.at_most[..]), (&[][..], &[Limit::Bytes(Bytes::from_gib(20))][..]));
     assert_eq!(wear.workload.block, Bytes::new(512));
     let never = text.replace("{ rounds = 4, slope = \"5%\" }", "false");
     assert_eq!(condition(&plan(&never, PlanLength::Full), "wear").steady, None);

@@ -26,6 +26,8 @@ pub struct Place {
     pub pace: Pace,
     /// Whether it is a simulated drive, whose time is not the host's.
     pub is_simulated: bool,
+    /// Whether it can be put behind writes in order without simulating them.
+    pub fills_untimed: bool,
     /// How much flash it has beyond its capacity, if that is known.
     pub spare: Option<Spare>,
     /// How much may be written to it in its life, if that is known.
@@ -65,6 +67,7 @@ impl Place {
             capacity: preset.capacity(),
             pace: Pace::rated(preset),
             is_simulated: true,
+            fills_untimed: preset.fills_untimed(),
             spare: preset.spare().and_then(Spare::from_millionths),
             endurance: RatedEndurance::of(preset),
         }
@@ -132,7 +135,7 @@ impl Place {
             Phase::Purge(method) if self.is_simulated || *method == PurgeMethod::None => Cost::default(),
             Phase::Purge(_) => Cost { time: Bounds::estimated(PURGE), ..Cost::default() },
             Phase::Rest(time) => Cost { time: Bounds::exact(*time), ..Cost::default() },
-            Phase::Run { cells, construct: true, .. } if self.constructs() => {
+            Phase::Run { cells, construct: true, .. } => {
                 cells.iter().map(|cell| self.constructed(&cell.workload)).fold(Cost::default(), Cost::beside)
             }
             Phase::Run { cells, .. } => self.together(cells),
@@ -178,14 +181,17 @@ impl Place {
         Cost { written, time, host: self.simulating(workload) }
     }
 
-    /// Whether what it can be put behind is not simulated: flash.
-    fn constructs(&self) -> bool {
-        self.is_simulated && self.spare.is_some()
+    /// Whether it is put behind such writes without simulating them: at random, if it is flash.
+    fn constructs(&self, construction: &Construction) -> bool {
+        let can = if construction.is_random() { self.spare.is_some() } else { self.fills_untimed };
+        self.is_simulated && can
     }
 
     /// A workload whose state the drive is put into, as far as it can be: that takes none of its time.
     fn constructed(&self, workload: &Workload) -> Cost {
-        let Some(construction) = Construction::of(workload, self.capacity) else { return self.workload(workload) };
+        let construction =
+            Construction::of(workload, self.capacity).filter(|construction| self.constructs(construction));
+        let Some(construction) = construction else { return self.workload(workload) };
         let written = Bounds::exact(construction.bytes());
         let direct = Cost { written, host: self.constructing(&construction), ..Cost::default() };
         direct.and(construction.rest.as_ref().map(|rest| self.workload(rest)).unwrap_or_default())
@@ -195,10 +201,13 @@ impl Place {
     fn condition(&self, condition: &Condition) -> Cost {
         let until = |stop: Stop| self.workload(&Workload { stop, ..condition.workload.clone() });
         let reach = |limit: &Limit| until(limit.stop(self.capacity));
-        let most = condition.at_most.iter().map(reach).min_by_key(|cost| cost.time.most).unwrap_or_default();
+        let first = |limits: &[Limit]| limits.iter().map(reach).min_by_key(|cost| cost.time.most).unwrap_or_default();
+        let most = first(&condition.at_most);
         // Without a rule there is nothing that could end it before.
-        let least = condition.steady.map_or(most, |_| reach(&condition.at_least));
-        if let Some(construction) = condition.constructed(self.capacity).filter(|_| self.constructs()) {
+        let least = condition.steady.map_or(most, |_| first(&condition.at_least));
+        if let Some(construction) =
+            condition.constructed(self.capacity).filter(|construction| self.constructs(construction))
+        {
             return self.rounds_behind(condition, &construction, &until, most.written);
         }
         let (written, time) = (least.written.to(most.written), least.time.to(most.time));

@@ -14,7 +14,14 @@ fn place() -> Place {
         latency: Nanos::from_micros(10),
         source: "a test".to_owned(),
     };
-    Place { capacity: Bytes::from_gib(100), pace, is_simulated: false, spare: None, endurance: None }
+    Place {
+        capacity: Bytes::from_gib(100),
+        pace,
+        is_simulated: false,
+        fills_untimed: false,
+        spare: None,
+        endurance: None,
+    }
 }
 
 /// What a plan of one step writes and how long it takes.
@@ -85,6 +92,7 @@ fn a_review_of_the_default_drive_is_foretold_in_its_rated_speed() {
         capacity: preset.capacity(),
         pace: Pace::rated(&preset),
         is_simulated: true,
+        fills_untimed: true,
         spare: None,
         endurance: RatedEndurance::of(&preset),
     };

@@ -64,7 +64,7 @@ fn a_drive_that_was_written_only_in_part_is_not_called_steady() {
     // A step that is to write more writes more, measured or not.
     let index = outcome.steps[wear].index;
     let Action::Condition(condition) = &mut outcome.plan.steps[index].action else { panic!("it conditions") };
-    condition.at_least = Limit::Bytes(written);
+    condition.at_least = vec![Limit::Bytes(written)];
     let words = format!("{written} of random writes (0.4 % of the drive)");
     let brief = report::summary(&outcome, 80, false);
     assert!(!brief.to_lowercase().contains("steady"), "{brief}");

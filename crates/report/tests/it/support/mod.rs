@@ -141,7 +141,7 @@ pub fn plan() -> Plan {
     let condition = Condition {
         workload: worn,
         steady: Some(SteadyRule::SNIA),
-        at_least: Limit::Percent(200),
+        at_least: vec![Limit::Percent(200)],
         at_most: vec![Limit::Percent(800)],
         construct: false,
     };
