@@ -15,6 +15,16 @@ pub(crate) struct Pace {
     kind: PaceKind,
 }
 
+/// When a request can go.
+pub(crate) enum Turn {
+    /// At once; its latency counts from then.
+    Now(Nanos),
+    /// At this time.
+    At(Nanos),
+    /// When something has completed, or never.
+    Awaited,
+}
+
 enum PaceKind {
     /// Requests come whatever became of those before; the next at this time.
     Open { arrivals: Arrivals, next: Nanos },
@@ -73,8 +83,18 @@ impl Pace {
         Self { began, kind }
     }
 
+    /// Whether `request`, the next, can go now.
+    pub fn turn(&self, request: Request, now: Nanos) -> Turn {
+        match self.due() {
+            _ if self.follows(request) => Turn::Now(now),
+            Some(due) if due <= now => Turn::Now(self.since(due, now)),
+            Some(due) => Turn::At(due),
+            None => Turn::Awaited,
+        }
+    }
+
     /// When the next request is due; none where that is for a completion to bring about, or nothing is left of a trace.
-    pub fn due(&self) -> Option<Nanos> {
+    fn due(&self) -> Option<Nanos> {
         match &self.kind {
             PaceKind::Open { next, .. } => Some(*next),
             PaceKind::Think { next, left, .. } => (*left > 0).then_some(*next),
@@ -84,28 +104,29 @@ impl Pace {
     }
 
     /// Whether `request` has no time of its own, because it is a flush that follows what it flushes.
-    pub fn follows(&self, request: Request) -> bool {
+    fn follows(&self, request: Request) -> bool {
         request.op == Op::Flush && matches!(self.kind, PaceKind::Open { .. } | PaceKind::Think { .. })
     }
 
-    /// Takes the request that is due, to be submitted under this tag; the time from which its latency counts.
-    pub fn take(&mut self, now: Nanos, tag: Tag) -> Nanos {
+    /// The time from which the latency of the request counts that was due at `due` and is submitted at `now`.
+    fn since(&self, due: Nanos, now: Nanos) -> Nanos {
+        match self.kind {
+            PaceKind::Open { .. } | PaceKind::Recorded { .. } => due,
+            PaceKind::Think { .. } | PaceKind::Thoughtful(_) => now,
+        }
+    }
+
+    /// Notes that `request`, whose turn it was, was submitted under this tag.
+    pub fn take(&mut self, request: Request, tag: Tag) {
+        if self.follows(request) {
+            return;
+        }
         match &mut self.kind {
-            PaceKind::Open { arrivals, next } => std::mem::replace(next, self.began + arrivals.next_arrival()),
-            PaceKind::Think { left, think, .. } => {
-                // Without a pause there are no bursts.
-                *left -= u32::from(*think > Nanos::ZERO);
-                now
-            }
-            PaceKind::Recorded { next, requests, percent } => {
-                let came = next.expect("only what is due is taken").at;
-                *next = requests.next();
-                self.began + quicker(came, *percent)
-            }
-            PaceKind::Thoughtful(replay) => {
-                replay.take(tag);
-                now
-            }
+            PaceKind::Open { arrivals, next } => *next = self.began + arrivals.next_arrival(),
+            // Without a pause there are no bursts.
+            PaceKind::Think { left, think, .. } => *left -= u32::from(*think > Nanos::ZERO),
+            PaceKind::Recorded { next, requests, .. } => *next = requests.next(),
+            PaceKind::Thoughtful(replay) => replay.take(tag),
         }
     }
 
@@ -178,6 +199,8 @@ mod tests {
 
     use super::*;
 
+    const READ: Request = Request::new(Op::Read, block::Lba::new(0), 8);
+
     fn pace(arrival: Arrival) -> Pace {
         let workload = Workload { arrival, ..Workload::default() };
         Pace::new(&workload, 0, Seed::new(1), Nanos::from_secs(1))
@@ -189,7 +212,8 @@ mod tests {
         for tenth in 0..5 {
             let due = Nanos::from_millis(1000 + 100 * tenth);
             assert_eq!(pace.due(), Some(due));
-            assert_eq!(pace.take(Nanos::from_secs(9), Tag(0)), due);
+            assert_eq!(pace.since(due, Nanos::from_secs(9)), due);
+            pace.take(READ, Tag(0));
         }
     }
 
@@ -199,7 +223,8 @@ mod tests {
         let at = Nanos::from_secs(2);
         for _ in 0..2 {
             assert!(pace.due().is_some_and(|due| due <= at));
-            assert_eq!(pace.take(at, Tag(0)), at);
+            assert_eq!(pace.since(Nanos::ZERO, at), at);
+            pace.take(READ, Tag(0));
         }
         assert_eq!(pace.due(), None);
         pace.done(Nanos::from_secs(3), Tag(0), true);
@@ -223,8 +248,9 @@ mod tests {
     fn a_replay_as_recorded_counts_from_the_recorded_times_and_ends_with_the_trace() {
         let mut pace = replay(ReplayPace::Recorded { percent: 50 });
         for millis in [1000, 1000, 1010] {
-            assert_eq!(pace.due(), Some(Nanos::from_millis(millis)));
-            assert_eq!(pace.take(Nanos::from_secs(9), Tag(0)), Nanos::from_millis(millis));
+            let due = Nanos::from_millis(millis);
+            assert_eq!((pace.due(), pace.since(due, Nanos::from_secs(9))), (Some(due), due));
+            pace.take(READ, Tag(0));
         }
         assert_eq!(pace.due(), None);
         assert!(!pace.follows(Request::FLUSH), "a recorded flush has a time of its own");
@@ -235,7 +261,7 @@ mod tests {
         let mut pace = replay(ReplayPace::Think);
         for tag in [7, 8] {
             assert_eq!(pace.due(), Some(Nanos::from_secs(1)));
-            pace.take(Nanos::from_secs(1), Tag(tag));
+            pace.take(READ, Tag(tag));
         }
         assert_eq!(pace.due(), None, "two are in flight");
         pace.done(Nanos::from_secs(3), Tag(8), false);
@@ -254,7 +280,8 @@ mod tests {
         let workload = Workload { replay, ..Workload::default() }.replaying(Arc::new(trace), digest);
         let began = Nanos::from_secs(1);
         let mut pace = Pace::new(&workload, 0, Seed::new(1), began);
-        assert_eq!(pace.take(began, Tag(0)), began);
+        assert_eq!(pace.since(began, began), began);
+        pace.take(READ, Tag(0));
         assert_eq!(pace.due(), Some(began + Nanos::from_micros(10)));
         let mut quicker = Pace::new(
             &Workload {
@@ -265,13 +292,13 @@ mod tests {
             Seed::new(1),
             began,
         );
-        quicker.take(began, Tag(0));
+        quicker.take(READ, Tag(0));
         assert_eq!(quicker.due(), Some(began + Nanos::from_micros(5)), "who thinks is twice as fast");
-        pace.take(began, Tag(1));
+        pace.take(READ, Tag(1));
         assert_eq!(pace.due(), None, "the first read is in flight");
         pace.done(began + Nanos::from_millis(8), Tag(1), false);
         assert_eq!(pace.due(), Some(began + Nanos::from_micros(8100)), "the write is not waited for");
-        pace.take(began, Tag(1));
+        pace.take(READ, Tag(1));
         pace.done(began + Nanos::from_millis(20), Tag(0), false);
         assert_eq!(pace.due(), None, "the second read is in flight");
         pace.done(began + Nanos::from_millis(30), Tag(1), true);

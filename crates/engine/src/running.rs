@@ -330,7 +330,7 @@ pub(crate) struct VirtualWorker {
     stream: Stream,
     /// A ring of the requests that it makes next, the first of them at `next`, by the number of those that it has made.
     ahead: [Request; AHEAD],
-    next: usize,
+    pub next: usize,
     /// At which number it makes more.
     ahead_from: usize,
     /// How many more requests it makes, flushes aside unless they count.

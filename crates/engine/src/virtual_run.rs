@@ -8,6 +8,7 @@ use drive::{Drive, Observed};
 use workload::Workload;
 
 use crate::ending::Ending;
+use crate::pace::Turn;
 use crate::running::{FinalState, InFlight, RunningJobs, TagOwner, VirtualWorker};
 use crate::virtual_error::VirtualError;
 use crate::zone_traffic::ZoneTraffic;
@@ -283,23 +284,30 @@ impl<'r> VirtualRun<'r> {
             let worker = self.worker(owner);
             let Some(tag) = worker.free_tag() else { return };
             let request = worker.peek(drive);
+            let made = worker.next;
             let queue = worker.queue.as_mut().expect("what has a free tag is a queue");
-            let since = match queue.pace.due() {
-                _ if queue.pace.follows(request) => now,
-                Some(due) if due <= now => queue.pace.take(now, tag),
-                Some(due) => {
+            let since = match queue.pace.turn(request, now) {
+                Turn::Now(since) => since,
+                Turn::At(due) => {
                     if due < deadline {
                         queue.is_awaited = true;
                         self.wakes.push(Reverse((due, owner)));
                     }
                     return;
                 }
-                None => return,
+                Turn::Awaited => return,
             };
             if !self.submit(drive, now, since, tag) {
                 return;
             }
-            self.worker(owner).queue.as_mut().expect("its tag was taken").free.pop();
+            let worker = self.worker(owner);
+            // What its zone needs first is not what came.
+            let is_asked = worker.next != made;
+            let queue = worker.queue.as_mut().expect("its tag was taken");
+            queue.free.pop();
+            if is_asked {
+                queue.pace.take(request, tag);
+            }
         }
     }
 
@@ -321,279 +329,5 @@ impl<'r> VirtualRun<'r> {
 }
 
 #[cfg(test)]
-mod tests {
-    use drive::{Counters, Shape};
-    use workload::{Arrival, ArrivalProcess, Pattern, Stop};
-
-    use super::*;
-
-    /// A drive that serves `depth` requests at once, each in a tenth of a millisecond.
-    #[derive(Clone)]
-    struct Steady {
-        now: Nanos,
-        free: Vec<Nanos>,
-        flying: Vec<Completion>,
-        requests: u64,
-    }
-
-    impl Steady {
-        fn new(depth: usize) -> Self {
-            Self { now: Nanos::ZERO, free: vec![Nanos::ZERO; depth], flying: Vec::new(), requests: 0 }
-        }
-    }
-
-    impl Drive for Steady {
-        fn shape(&self) -> Shape {
-            Shape { capacity: Bytes::from_mib(64), block: block::SECTOR, queue_depth: 32 }
-        }
-        fn submit(&mut self, now: Nanos, tag: Tag, _: Request) {
-            let server = self.free.iter_mut().min().expect("a server");
-            *server = now.max(*server) + Nanos::from_micros(100);
-            self.flying.push(Completion::new(*server, tag));
-            self.requests += 1;
-        }
-        fn next_event(&self) -> Option<Nanos> {
-            self.flying.iter().map(|flying| flying.at).min()
-        }
-        fn complete(&mut self, until: Nanos) -> Option<Completion> {
-            let (at, tag) = self.flying.iter().map(|flying| (flying.at, flying.tag)).min()?;
-            if at > until {
-                return None;
-            }
-            self.flying.retain(|flying| flying.tag != tag);
-            self.now = at;
-            Some(Completion::new(at, tag))
-        }
-        fn now(&self) -> Nanos {
-            self.now
-        }
-        fn counters(&self) -> Counters {
-            Counters { requests: [self.requests, 0, 0, 0], ..Counters::default() }
-        }
-        fn purge(&mut self) {}
-    }
-
-    #[test]
-    fn a_drive_that_is_worn_out_is_an_error_that_says_what_it_took() {
-        let tiny = "x25-m?capacity.user=64MiB&spare=150%&rated_erases=10&reserve=2%&spread_max=2";
-        let mut drive = drive::preset::Preset::find(tiny).unwrap().build();
-        let write = |mib| {
-            let stop = Stop::after_bytes(Bytes::from_mib(mib));
-            Workload { pattern: Pattern::RandWrite, queue_depth: 8, stop, ..Workload::default() }
-        };
-        assert!(run_virtual(&mut drive, &write(256), Seed::new(1)).is_ok(), "a tenth of what its flash takes");
-        let error = run_virtual(&mut drive, &write(4096), Seed::new(2)).unwrap_err();
-        let VirtualError::WornOut { written } = error else { panic!("{error}") };
-        assert!((Bytes::from_mib(1000)..Bytes::from_mib(1760)).contains(&written), "{written} of 160 MiB, 11 times");
-        assert!(error.to_string().contains("reached its end of life and is read-only after"), "{error}");
-        let read = Workload { pattern: Pattern::RandRead, ..write(64) };
-        assert!(run_virtual(&mut drive, &read, Seed::new(3)).is_ok(), "what was written can still be read");
-    }
-
-    /// Every seventh request cannot be read.
-    #[derive(Clone)]
-    struct Failing(Steady);
-
-    impl Drive for Failing {
-        fn shape(&self) -> Shape {
-            self.0.shape()
-        }
-        fn submit(&mut self, now: Nanos, tag: Tag, request: Request) {
-            self.0.submit(now, tag, request);
-        }
-        fn next_event(&self) -> Option<Nanos> {
-            self.0.next_event()
-        }
-        fn complete(&mut self, until: Nanos) -> Option<Completion> {
-            let done = self.0.complete(until)?;
-            let is_bad = (done.at.as_nanos() / 100_000).is_multiple_of(7);
-            Some(Completion { status: if is_bad { Status::UnrecoveredRead } else { Status::Success }, ..done })
-        }
-        fn now(&self) -> Nanos {
-            self.0.now()
-        }
-        fn counters(&self) -> Counters {
-            self.0.counters()
-        }
-        fn purge(&mut self) {}
-    }
-
-    #[test]
-    fn a_request_that_fails_ends_the_run_or_is_counted_apart() {
-        let stop = Stop::after_requests(700);
-        let workload = Workload { pattern: Pattern::RandRead, stop, ..Workload::default() };
-        let jobs = [Job { name: "reader", workload: &workload, seed: Seed::new(1), observer: None }];
-        let mut drive = Failing(Steady::new(1));
-        let error = run_virtual_together(&mut drive, &jobs, OnError::Stop).unwrap_err();
-        assert_eq!(drive.counters().requests[0], 7, "nothing follows the one that failed");
-        let said = error.to_string();
-        assert!(said.starts_with("job `reader`: read of 4 KiB at offset "), "{said}");
-        assert!(said.contains("failed: unrecovered read error; --on-error=count"), "{said}");
-        let mut drive = Failing(Steady::new(1));
-        let measured = run_virtual_together(&mut drive, &jobs, OnError::Count).unwrap().remove(0);
-        assert_eq!((measured.requests(), measured.read.latency.count(), measured.failures.total()), (600, 600, 100));
-        assert_eq!(measured.elapsed, Nanos::from_millis(70), "the time of what failed passes all the same");
-        assert_eq!(measured.failures.words(), "100 reads: unrecovered read error");
-        assert!(measured.is_impaired(), "it is a finding");
-    }
-
-    fn measure(workload: Workload, servers: usize) -> Measurement {
-        let workload = Workload { pattern: Pattern::RandRead, ..workload };
-        run_virtual(&mut Steady::new(servers), &workload, Seed::new(1)).unwrap()
-    }
-
-    #[test]
-    fn depth_gives_throughput_until_the_drive_is_busy_and_then_latency() {
-        for (depth, iops, latency) in [(1, 10_000.0, 100.0), (4, 40_000.0, 100.0), (16, 40_000.0, 400.0)] {
-            let workload =
-                Workload { queue_depth: depth, stop: Stop::after(Nanos::from_secs(1)), ..Workload::default() };
-            let measurement = measure(workload, 4);
-            assert_eq!(measurement.service(), None, "a closed loop has one latency");
-            assert!((measurement.iops() / iops - 1.0).abs() < 0.001, "depth {depth}: {} IOPS", measurement.iops());
-            let mean = measurement.read.latency.mean() / 1e3;
-            assert!((mean / latency - 1.0).abs() < 0.01, "depth {depth}: {mean} µs");
-        }
-    }
-
-    #[test]
-    fn requests_of_each_worker_and_bytes_of_all_are_exact() {
-        let each = Workload { workers: 3, queue_depth: 4, stop: Stop::after_requests(1000), ..Workload::default() };
-        assert_eq!(measure(each, 2).requests(), 3000);
-        let bytes = Workload { workers: 3, stop: Stop::after_bytes(Bytes::from_mib(1)), ..Workload::default() };
-        assert_eq!(measure(bytes, 2).bytes(), Bytes::from_mib(1));
-    }
-
-    #[test]
-    fn the_series_has_as_many_intervals_as_seconds_and_the_ramp_is_not_counted() {
-        let stop = Stop::after(Nanos::from_secs(3));
-        let workload = Workload { ramp: Nanos::from_secs(2), stop, ..Workload::default() };
-        let measurement = measure(workload, 1);
-        assert_eq!(measurement.series.len(), 3);
-        assert_eq!(measurement.elapsed, Nanos::from_secs(3));
-        assert_eq!(measurement.requests(), 30_000);
-    }
-
-    #[test]
-    fn one_seed_gives_one_series_bit_for_bit() {
-        let arrival = Arrival { rate: 9_000, process: ArrivalProcess::Poisson, ..Arrival::default() };
-        let workload = Workload { arrival, stop: Stop::after(Nanos::from_secs(3)), ..Workload::default() };
-        let run = |seed| {
-            let workload = Workload { pattern: Pattern::RandRead, ..workload.clone() };
-            run_virtual(&mut Steady::new(1), &workload, Seed::new(seed)).unwrap()
-        };
-        let bits = |measured: &Measurement| -> Vec<Vec<u8>> {
-            measured.series.iter().map(|tick| tick.latencies.to_bytes().into_owned()).collect()
-        };
-        for seed in 0..4 {
-            let (one, two) = (run(seed), run(seed));
-            assert_eq!((&one.series, bits(&one)), (&two.series, bits(&two)), "seed {seed} gave two different series");
-            assert!(one.series.iter().all(|tick| tick.percentile(99.0) > tick.percentile(50.0)), "seed {seed}");
-        }
-        assert_ne!(bits(&run(0)), bits(&run(1)));
-    }
-
-    #[test]
-    fn a_time_limit_shorter_than_a_request_still_counts_it_and_its_whole_time() {
-        let measurement = measure(Workload { stop: Stop::after(Nanos::from_micros(10)), ..Workload::default() }, 1);
-        assert_eq!((measurement.requests(), measurement.elapsed), (1, Nanos::from_micros(100)));
-    }
-
-    fn at_rate(rate: u32, process: ArrivalProcess, requests: u64) -> Workload {
-        let arrival = Arrival { rate, process, ..Arrival::default() };
-        Workload { arrival, queue_depth: 4, stop: Stop::after_requests(requests), ..Workload::default() }
-    }
-
-    #[test]
-    fn requests_at_a_rate_that_the_drive_serves_take_its_time_alone() {
-        let workload = Workload { workers: 3, ..at_rate(1000, ArrivalProcess::Linear, 1000) };
-        let measurement = measure(workload, 1);
-        assert_eq!(measurement.requests(), 3000);
-        assert_eq!(measurement.read.latency.max(), Nanos::from_micros(100));
-        // The last of 3,000 a third of a millisecond apart comes after 2,999 of them.
-        assert_eq!(measurement.elapsed, Nanos::from_nanos(2999 * 1_000_000 / 3 + 100_000));
-    }
-
-    /// One comes every 50 µs and takes 100: number k is completed at 100 × (k + 1) and came at 50 × k.
-    #[test]
-    fn requests_at_a_rate_beyond_the_drive_count_all_that_they_wait() {
-        let measurement = measure(at_rate(20_000, ArrivalProcess::Linear, 1000), 1);
-        assert_eq!(measurement.elapsed, Nanos::from_millis(100));
-        assert_eq!(measurement.read.latency.max(), Nanos::from_micros(100 * 1000 - 50 * 999));
-        let mean = measurement.read.latency.mean() / 1e3;
-        assert!((mean - (100.0 + 50.0 * 999.0 / 2.0)).abs() < 1.0, "{mean} µs");
-        // From submission it is the time of the four in flight, but for the first of them.
-        let service = measurement.service().unwrap();
-        assert_eq!((service.count(), service.max()), (1000, Nanos::from_micros(400)));
-        assert!((service.percentile(50.0).as_micros_f64() / 400.0 - 1.0).abs() < 0.01);
-    }
-
-    #[test]
-    fn a_drive_without_data_cannot_be_asked_to_check_it() {
-        let verify = workload::Verify { stamps: true, ..workload::Verify::default() };
-        let workload =
-            Workload { pattern: Pattern::RandWrite, verify, stop: Stop::after_requests(1), ..Workload::default() };
-        let error = run_virtual(&mut Steady::new(1), &workload, Seed::new(1)).unwrap_err();
-        assert_eq!(error, VirtualError::HoldsNoData);
-        assert!(error.to_string().contains("a simulated drive stores no data"), "{error}");
-    }
-
-    /// A queue of random arrivals, half busy, waits half a service time: Pollaczek and Khinchine, ρ ÷ 2(1 − ρ).
-    #[test]
-    fn random_arrivals_wait_as_queueing_theory_says() {
-        let measurement = measure(at_rate(5_000, ArrivalProcess::Poisson, 500_000), 1);
-        let mean = measurement.read.latency.mean() / 1e3;
-        assert!((mean / 150.0 - 1.0).abs() < 0.02, "{mean} µs");
-        assert!((measurement.iops() / 5_000.0 - 1.0).abs() < 0.01, "{} IOPS", measurement.iops());
-    }
-
-    #[test]
-    fn the_time_in_which_nothing_comes_counts() {
-        let workload = Workload { stop: Stop::after(Nanos::from_secs(1)), ..at_rate(10, ArrivalProcess::Linear, 0) };
-        let measurement = measure(workload, 1);
-        assert_eq!((measurement.requests(), measurement.elapsed), (10, Nanos::from_secs(1)));
-    }
-
-    /// Four requests of 100 µs, one after another, then a millisecond of thought, a hundred times.
-    #[test]
-    fn a_burst_is_completed_before_the_pause_begins() {
-        let arrival = Arrival { think: Nanos::from_millis(1), burst: 4, ..Arrival::default() };
-        let workload = Workload { arrival, queue_depth: 32, stop: Stop::after_requests(400), ..Workload::default() };
-        let measurement = measure(workload, 1);
-        assert_eq!(measurement.elapsed, Nanos::from_micros(100 * 1_400 - 1_000));
-        assert_eq!(measurement.read.latency.max(), Nanos::from_micros(400));
-    }
-
-    #[test]
-    fn flushes_take_time_but_are_counted_apart() {
-        for arrival in [Arrival::default(), Arrival { rate: 1_000, ..Arrival::default() }] {
-            let stop = Stop::after_requests(100);
-            let workload = Workload { pattern: Pattern::Write, fdatasync: 4, arrival, stop, ..Workload::default() };
-            let measured = run_virtual(&mut Steady::new(1), &workload, Seed::new(1)).unwrap();
-            assert_eq!((measured.requests(), measured.write.latency.count()), (100, 100));
-            assert_eq!((measured.flush.requests, measured.flush.bytes), (24, Bytes::ZERO), "none follows the last");
-            assert_eq!(measured.flush.latency.max(), Nanos::from_micros(100));
-            let expected = if arrival.is_open() { 99_100 } else { 12_400 };
-            assert_eq!(measured.elapsed, Nanos::from_micros(expected));
-        }
-    }
-
-    #[test]
-    fn requests_of_several_sizes_stop_short_of_the_bytes_that_may_be_moved() {
-        let stop = Stop::after_bytes(Bytes::from_mib(10));
-        let workload = Workload { sizes: Some("4k/50:64k/50".parse().unwrap()), stop, ..Workload::default() };
-        let moved = measure(workload, 1).bytes();
-        assert!(moved <= Bytes::from_mib(10) && moved > Bytes::from_mib(10) - Bytes::from_kib(64), "{moved}");
-    }
-
-    #[test]
-    fn nothing_counted_is_an_error() {
-        let workload = Workload {
-            pattern: Pattern::RandRead,
-            ramp: Nanos::from_secs(1),
-            stop: Stop::after_bytes(Bytes::from_kib(20)),
-            ..Workload::default()
-        };
-        let error = run_virtual(&mut Steady::new(1), &workload, Seed::new(1)).unwrap_err();
-        assert!(matches!(error, VirtualError::OverInRamp { .. }), "{error}");
-    }
-}
+#[path = "virtual_run_tests.rs"]
+mod tests;

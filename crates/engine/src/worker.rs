@@ -14,7 +14,7 @@ use crate::crew::Deposit;
 use crate::discard::Discards;
 use crate::ledger::Ledger;
 use crate::live::LiveMeter;
-use crate::pace::Pace;
+use crate::pace::{Pace, Turn};
 use crate::part::Part;
 use crate::queue::{SubmissionQueue, queue};
 use crate::ring_setup::SetupError;
@@ -362,17 +362,19 @@ impl<'r> Worker<'r> {
                 return Ok(None);
             }
             let over = now >= self.shared.deadline || self.shared.over.load(Ordering::Relaxed);
-            let since = match self.pace.due() {
-                _ if over || self.requests_left == 0 => return Ok(None),
-                _ if self.pace.follows(request) => now,
-                Some(due) if due <= now => self.pace.take(now, tag),
-                Some(due) => return Ok(Some(due.min(self.shared.deadline))),
-                None => return Ok(None),
+            let since = match self.pace.turn(request, now) {
+                Turn::Now(since) if !over && self.requests_left > 0 => since,
+                Turn::At(due) if !over && self.requests_left > 0 => return Ok(Some(due.min(self.shared.deadline))),
+                _ => return Ok(None),
             };
             if !self.submit(tag, now, since)? {
                 return Ok(None);
             }
             free.pop();
+            // What its zone needs first is not what came.
+            if self.peeked.is_none() {
+                self.pace.take(request, tag);
+            }
         }
         Ok(None)
     }

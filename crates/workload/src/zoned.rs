@@ -156,13 +156,15 @@ impl HostZones {
         }
     }
 
-    /// A trim is the reset of its zone, with the trim's length. Where there is nothing to be reset, it goes to the drive, which
-    /// has nothing to do then.
+    /// A trim of a zone is its reset, with the trim's length. Where there is nothing to be reset, or only a part of a zone is
+    /// trimmed, as recorded on another drive, it goes to the drive, which has nothing to do then.
     ///
     /// Source: fio 3.36, zbd.c, `zbd_do_io_u_trim`.
     fn trim(&mut self, job: &mut ZonedJob, request: Request) -> ZoneStep {
         let (index, has_pointer) = self.zone_of(request.lba);
-        if !has_pointer || !self.zones[index].can_write || self.zones[index].pointer == self.zones[index].start {
+        let zone = &self.zones[index];
+        let is_whole = u64::from(request.sectors) >= zone.writable - zone.start;
+        if !has_pointer || !is_whole || !zone.can_write || zone.pointer == zone.start {
             return ZoneStep::Go(request);
         }
         self.release(job, index);
@@ -370,6 +372,17 @@ mod tests {
         assert_eq!(step(0), "zone reset 0 trim");
         let others: Vec<String> = [0, 64, 128].into_iter().map(step).collect();
         assert_eq!(others, ["trim 0 trim", "trim 64 trim", "trim 128 trim"], "there is nothing more to be reset");
+    }
+
+    /// As a trace of another drive has it: what lies around it in the zone stays.
+    #[test]
+    fn a_trim_of_a_part_of_a_zone_resets_nothing() {
+        let mut host = zones(&[(ZoneState::Full, 48)]);
+        let mut job = job(&host, Pattern::Trim, ZonedAccess::default());
+        for (lba, sectors) in [(0, 40), (8, 8)] {
+            let trim = ask(Op::Trim, lba, sectors);
+            assert_eq!(host.step(&mut job, 0, trim), ZoneStep::Go(trim));
+        }
     }
 
     #[test]

@@ -147,7 +147,13 @@ impl DiskDrive {
 
 impl Drive for DiskDrive {
     fn shape(&self) -> Shape {
-        Shape { capacity: self.spec.capacity(), block: SECTOR, queue_depth: self.spec.queue_depth }
+        // ZBC: zones are written by whole physical sectors.
+        let sectors = if self.zones.is_some() { self.spec.physical } else { 1 };
+        Shape {
+            capacity: self.spec.capacity(),
+            block: SECTOR.times(sectors.into()),
+            queue_depth: self.spec.queue_depth,
+        }
     }
 
     #[inline(never)]

@@ -142,7 +142,7 @@ impl DiskSpec {
         .into_iter()
         .chain((self.actuators > 1).then(|| ("arms", format!("{} that move on their own", self.actuators))))
         .chain(self.zones.map(|zones| ("zones", zones.fact())))
-        .chain((self.physical > 1).then(|| ("sectors", format!("{} inside", SECTOR.times(self.physical.into())))))
+        .chain((self.physical > 1).then(|| ("sectors", format!("{} physical", SECTOR.times(self.physical.into())))))
         .collect()
     }
 }

@@ -107,16 +107,15 @@ impl Spindle {
         let stopped = self.stopped.or_else(|| self.stops_before(until, reading_until));
         let stood = self.stood + stopped.map_or(Nanos::ZERO, |since| until.since(since));
         let [seek, read, write] = self.worked;
-        let read = read + reading;
-        let busy = seek + read + write + stood + self.spinning_up;
         let spec = &self.spec;
-        let energy = spec.idle.over(until.since(busy))
-            + spec.seek.over(seek)
-            + spec.read.over(read)
-            + spec.write.over(write)
-            + spec.standby.over(stood)
-            + spec.spin_up.over(self.spinning_up);
-        energy.as_nanojoules()
+        // Arms that work side by side share what turning takes.
+        let above_idle = |power: Power, time: Nanos| {
+            i128::from(power.over(time).as_nanojoules()) - i128::from(spec.idle.over(time).as_nanojoules())
+        };
+        let work = above_idle(spec.seek, seek) + above_idle(spec.read, read + reading) + above_idle(spec.write, write);
+        let turning = spec.idle.over(until.since(stood + self.spinning_up));
+        let energy = turning + spec.standby.over(stood) + spec.spin_up.over(self.spinning_up);
+        (i128::from(energy.as_nanojoules()) + work).max(0) as u64
     }
 }
 
@@ -148,6 +147,15 @@ mod tests {
         assert_eq!(millijoules(&spindle, 10), 4_000 + 2_000 + 3_000 + 5_100, "four seconds of ten are idle");
         let ahead = spindle.energy(Nanos::from_secs(10), Nanos::from_secs(1), Nanos::from_secs(9));
         assert_eq!(ahead / 1_000_000, 14_600, "a second of the idle ones was spent on reading ahead");
+    }
+
+    #[test]
+    fn two_arms_at_work_share_what_turning_takes() {
+        let mut spindle = Spindle::new(SPEC);
+        for _ in 0..2 {
+            spindle.work(SpindleActivity::Write, Nanos::from_secs(10), Nanos::from_secs(10));
+        }
+        assert_eq!(millijoules(&spindle, 10), 10_000 + 2 * 7_000);
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl PcmSpec {
                 format!("{channels} channels × {dies_per_channel} dies, {access} an access, {budget} written at once"),
             ),
             ("times", format!("read {read}, write {write} an access, channel {}", self.media.channel)),
-            ("wear levelling", format!("a line of {} moves for every {} lines written", self.line, self.move_every)),
+            ("levelling", format!("a line of {} moves for every {} lines written", self.line, self.move_every)),
             (
                 "interface",
                 format!("{} link, queue depth {}, {} per command", self.link.rate, self.queue_depth, self.command),

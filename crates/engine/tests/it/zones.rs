@@ -1,10 +1,12 @@
 //! Workloads on simulated drives with zones: by count and by the drive's own clock.
 
+use std::sync::Arc;
+
 use assay_engine::{Job, Measurement, OnError, VirtualError, run_virtual, run_virtual_together};
 use block::{Bytes, Nanos, Seed, ZoneState};
 use drive::preset::Preset;
 use drive::{Device, Drive};
-use workload::{Pattern, Stop, Workload, ZonedAccess};
+use workload::{Arrival, Pattern, Replay, ReplayPace, Stop, TraceReader, Workload, ZonedAccess};
 
 /// Ten zones of 48 MiB with 40 MiB each, in the host in which such drives are measured.
 const ZNS: &str = "zn540-1tb?channels=2&dies_per_channel=2&pages_per_block=1536&zones.size=48MiB&zones.zone_capacity=40MiB&\
@@ -73,6 +75,44 @@ fn writes_at_random_obey_pointers_and_limits_at_any_depth() {
         assert!(did.zone_resets >= 12, "{did:?}");
         let open = states(&drive).iter().filter(|state| state.is_active()).count();
         assert!(open <= if max_open == 0 { 3 } else { max_open as usize }, "{open}");
+    }
+}
+
+/// A reset takes none of the times at which requests come: the write that needs it waits for it, and its latency counts from
+/// when it came.
+#[test]
+fn what_comes_at_a_rate_waits_for_the_reset_of_its_zone() {
+    let mut drive = drive();
+    let all = Stop::after_bytes(drive.shape().capacity);
+    run(&mut drive, &workload(Pattern::Write, 128, 8, all));
+    let arrival = Arrival { rate: 100, ..Arrival::default() };
+    let stop = Stop { time: Some(Nanos::from_secs(10)), ..Stop::default() };
+    let measured = run(&mut drive, &Workload { arrival, ..workload(Pattern::Write, 1024, 4, stop) });
+    assert_eq!(measured.requests(), 1_000, "all that came");
+    let did = measured.drive.unwrap();
+    assert_eq!((did.zone_resets, did.requests[1]), (25, 1_000), "a zone of 40 MiB takes 40 of them");
+    let worst = measured.write.latency.max();
+    let median = measured.write.latency.percentile(0.5);
+    assert!(worst > median + Nanos::from_millis(1), "{worst} with a reset, {median} without");
+}
+
+#[test]
+fn a_replay_on_zones_does_all_that_was_recorded() {
+    let lines: Vec<String> = (0..400_u64).map(|n| format!("{} 90 write {} 256", n * 5_000, n * 256)).collect();
+    let text = format!("assay trace 1\n{}\n2000000 90 read 0 8\n2000010 90 flush 0 0\n", lines.join("\n"));
+    let (trace, format) = TraceReader::default().text(&text).unwrap();
+    let digest = trace.digest(format);
+    let trace = Arc::new(trace);
+    for pace in [ReplayPace::Recorded { percent: 100 }, ReplayPace::Think] {
+        let mut drive = drive();
+        let all = Stop::after_bytes(drive.shape().capacity);
+        run(&mut drive, &workload(Pattern::Write, 128, 8, all));
+        let replay = Some(Replay { pace, ..Replay::of("t.log") });
+        let replay = Workload { replay, queue_depth: 4, ..Workload::default() }.replaying(Arc::clone(&trace), digest);
+        let measured = run(&mut drive, &replay);
+        let did = [measured.write.requests, measured.read.requests, measured.flush.requests];
+        // The first zone is reset twice: its 48 MiB of addresses hold 40 MiB.
+        assert_eq!((did, measured.drive.unwrap().zone_resets), ([400, 1, 1], 3), "{pace:?}");
     }
 }
 

@@ -92,7 +92,7 @@ fn a_review_of_the_default_drive_is_foretold_in_its_rated_speed() {
         capacity: preset.capacity(),
         pace: Pace::rated(&preset),
         is_simulated: true,
-        fills_untimed: true,
+        fills_untimed: false,
         spare: None,
         endurance: RatedEndurance::of(&preset),
     };
