@@ -131,6 +131,15 @@ impl Factor {
     /// This factor of a time; the longest time there is, if it is longer.
     #[inline]
     pub const fn of(self, time: Nanos) -> Nanos {
+        // Of less than four seconds, 64 bits hold the product.
+        if time.as_nanos() <= u32::MAX as u64 {
+            return Nanos::from_nanos((time.as_nanos() * self.0 as u64) >> 16);
+        }
+        self.of_long(time)
+    }
+
+    #[cold]
+    const fn of_long(self, time: Nanos) -> Nanos {
         let product = (time.as_nanos() as u128 * self.0 as u128) >> 16;
         if product > u64::MAX as u128 { Nanos::MAX } else { Nanos::from_nanos(product as u64) }
     }

@@ -31,8 +31,7 @@ impl Periodic {
         Some((last, missed + 1))
     }
 
-    /// When it comes next.
-    #[cfg(test)]
+    /// When it comes next; later than any time if it never does.
     pub const fn due(&self) -> Nanos {
         self.due
     }

@@ -76,11 +76,20 @@ impl<T: Number> Table<T> {
         number.put(&mut self.memory, index)
     }
 
+    /// Changes one of them.
+    ///
+    /// # Panics
+    /// If the table does not reach so far.
+    #[inline(always)]
+    pub fn change(&mut self, index: usize, change: impl FnOnce(T) -> T) {
+        change(self.number(index).expect(REACHES)).put(&mut self.memory, index);
+    }
+
     /// Has one at hand soon.
-    #[inline]
+    #[inline(always)]
     pub fn call(&self, index: usize) {
-        let numbers: &[T] = self;
-        prefetch_index(numbers, index);
+        let bytes: &[u8] = &self.memory;
+        prefetch_index(bytes, index.wrapping_mul(size_of::<T>()));
     }
 
     /// About what it takes in memory, by looking at pieces of it here and there.
@@ -94,6 +103,7 @@ impl<T: Number> Table<T> {
     }
 }
 
+const REACHES: &str = "who asks for a number knows how many there are";
 const WHOLE: &str = "its memory begins at a page and holds whole numbers";
 
 impl<T: Number> Deref for Table<T> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::candidates::NOT_CLOSED;
 use super::geometry::{Geometry, Unit};
 use super::mapping::{Frontier, Mapping, PageSource};
-use super::marks::mark;
+use super::marks::words;
 use super::operation::{FlashOp, Moved, UNNAMED};
 use super::pacing::PacingSpec;
 use super::placing::{InSlots, Placing};
@@ -347,7 +347,7 @@ impl Mapping {
         let (mut next, mut left) = (next, count);
         while left > 0 && next < self.geometry.pages_per_block {
             let word = ((base | next) >> 6) as usize;
-            let mut rest = self.valid[word] & u64::MAX << (next & 63);
+            let mut rest = self.valid.number(word).unwrap_or(0) & u64::MAX << (next & 63);
             while rest != 0 && left > 0 {
                 let page = owners.get((word << 6) | rest.trailing_zeros() as usize);
                 slots.call(page as usize);
@@ -429,15 +429,15 @@ impl Mapping {
         let programmed = |from: u32, to: u32| flash_pages(from, to, together);
         while left > 0 && next < pages {
             let word = ((base | next) >> 6) as usize;
-            let valid = self.valid[word] & u64::MAX << (next & 63);
+            let valid = self.valid.number(word).unwrap_or(0) & u64::MAX << (next & 63);
             let first = to.block << self.page_bits | to.next;
             let places = first..first + left.min(to.end - to.next);
             let (slot, rest) = match (self.slots.own_already(), self.owners.own_already()) {
                 (Some(slots), Some(owners)) => copy_word(slots, owners, (word, valid), places, &mut sensing),
                 _ => copy_word(&mut self.slots, &mut self.owners, (word, valid), places, &mut sensing),
             };
-            self.valid[word] &= !(valid ^ rest);
-            mark(&mut self.valid, first..slot);
+            self.valid.change(word, |marks| marks & !(valid ^ rest));
+            words(first..slot).for_each(|(word, bits)| self.valid.change(word, |marks| marks | bits));
             to.next += slot - first;
             left -= slot - first;
             if to.next == to.end {

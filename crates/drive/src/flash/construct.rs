@@ -179,7 +179,7 @@ impl<'d> Writer<'d> {
     /// Has the map decide where a page goes, and counts what that takes.
     fn put(&mut self, page: Lpn, entropy: u8) {
         let drive = &mut *self.drive;
-        let full = drive.decide(page, entropy);
+        let (full, _) = drive.decide(page, entropy);
         drive.nand.count(drive.now, &drive.plan);
         if full {
             self.pending.clear();

@@ -58,6 +58,9 @@ pub struct Housekeeping {
     /// How long writes have waited for the pace of the flash lately: a moving average, in 2⁻⁶ ns.
     owed: u64,
     draws: Draws,
+    /// When all that holds commands is over, and when the next task comes with time.
+    #[serde(skip)]
+    quiet: (Nanos, Nanos),
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -92,7 +95,8 @@ impl Housekeeping {
             reads_until: Nanos::ZERO,
             spec,
         });
-        Self { tasks: tasks.collect(), asked: Nanos::ZERO, owed: 0, draws }
+        let quiet = (Nanos::ZERO, Nanos::ZERO);
+        Self { tasks: tasks.collect(), asked: Nanos::ZERO, owed: 0, draws, quiet }
     }
 
     /// Has what tasks draw from here on follow from `seed` too.
@@ -103,7 +107,33 @@ impl Housekeeping {
     /// When a command that is there at `now` can begin; `turn` is when a write has its turn by the pace of the flash, which `pacing`
     /// keeps.
     #[inline]
-    pub fn begin(&mut self, now: Nanos, op: Op, bytes: Bytes, turn: Nanos, mut pacing: Option<&mut Pacing>) -> Nanos {
+    pub fn begin(&mut self, now: Nanos, op: Op, bytes: Bytes, turn: Nanos, pacing: Option<&mut Pacing>) -> Nanos {
+        let (over, due) = self.quiet;
+        let is_quiet = now >= over && now.max(turn) < due;
+        if !is_quiet || op == Op::Write && self.tasks.iter().any(|task| task.is_due_with(bytes)) {
+            return self.begin_with_tasks(now, op, bytes, turn, pacing);
+        }
+        self.asked = now;
+        if now.since(turn) > BEHIND {
+            self.owed = 0;
+        }
+        if op == Op::Write {
+            self.tasks.iter_mut().for_each(|task| task.count(bytes));
+            self.owed = self.owed - (self.owed >> SHARE) + turn.since(now).as_nanos();
+        }
+        now
+    }
+
+    /// The same where a task may begin or hold the command.
+    #[inline(never)]
+    fn begin_with_tasks(
+        &mut self,
+        now: Nanos,
+        op: Op,
+        bytes: Bytes,
+        turn: Nanos,
+        mut pacing: Option<&mut Pacing>,
+    ) -> Nanos {
         let mut start = now;
         // How long a write that has its turn then is held, and does not wait for the pace of the flash.
         let mut held = Nanos::ZERO;
@@ -122,8 +152,7 @@ impl Housekeeping {
                 task.written = Bytes::ZERO;
             }
             if op == Op::Write {
-                task.written += bytes;
-                task.changed += bytes.min(CHANGED_MAX);
+                task.count(bytes);
                 if let Some(each) = task.spec.written.filter(|&each| task.written >= each) {
                     task.hold(at.max(task.until), now.since(asked), owed, &mut self.draws, pacing.as_deref_mut());
                     task.written = Bytes::new(task.written.get() % each.get().max(1));
@@ -139,6 +168,9 @@ impl Housekeeping {
         if op == Op::Write {
             self.owed = self.owed - (self.owed >> SHARE) + turn.since(now + held).as_nanos();
         }
+        let over = self.tasks.iter().map(|task| task.until.max(task.reads_until)).max();
+        let due = self.tasks.iter().map(|task| task.timer.due()).min();
+        self.quiet = (over.unwrap_or(Nanos::ZERO), due.unwrap_or(Nanos::MAX));
         start
     }
 
@@ -150,6 +182,19 @@ impl Housekeeping {
 }
 
 impl Task {
+    /// Counts what the host writes.
+    #[inline]
+    fn count(&mut self, bytes: Bytes) {
+        self.written += bytes;
+        self.changed += bytes.min(CHANGED_MAX);
+    }
+
+    /// Whether it begins once the host has written so much more.
+    #[inline]
+    fn is_due_with(&self, bytes: Bytes) -> bool {
+        self.spec.written.is_some_and(|each| self.written + bytes >= each)
+    }
+
     /// Has commands wait for one that begins at `from`, when no command has come for as long as `quiet` and writes have waited
     /// for `owed` lately, unless it is done beside them.
     fn hold(&mut self, from: Nanos, quiet: Nanos, owed: Nanos, draws: &mut Draws, pacing: Option<&mut Pacing>) {

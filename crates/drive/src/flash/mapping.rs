@@ -356,7 +356,7 @@ impl Mapping {
     /// Marks what is in a slot, a page of this size, as no longer valid.
     #[inline(always)]
     fn empty_slot(&mut self, slot: u32, size: u32) {
-        self.valid[(slot >> 6) as usize] &= !(1 << (slot & 63));
+        self.valid.change((slot >> 6) as usize, |word| word & !(1 << (slot & 63)));
         self.lose(slot >> self.page_bits, size);
     }
 
@@ -396,7 +396,7 @@ impl Mapping {
             self.note_tabled(page);
             self.slots.set(page.0 as usize, !slot);
             self.owners.set(slot as usize, page.0);
-            self.valid[(slot >> 6) as usize] |= 1 << (slot & 63);
+            self.valid.change((slot >> 6) as usize, |word| word | 1 << (slot & 63));
         }
         self.counts[block as usize] += 1;
         if full {

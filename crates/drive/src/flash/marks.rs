@@ -37,14 +37,22 @@ pub(super) fn valid_slots(words: &[u64]) -> impl Iterator<Item = u32> {
 }
 
 /// Marks the pages in some slots as valid.
-#[inline]
 pub(super) fn mark(marks: &mut [u64], slots: Range<u32>) {
+    words(slots).for_each(|(word, bits)| marks[word] |= bits);
+}
+
+/// The words that some slots have bits in, and those bits.
+#[inline]
+pub(super) fn words(slots: Range<u32>) -> impl Iterator<Item = (usize, u64)> {
     let mut slot = slots.start;
-    while slot < slots.end {
-        let count = (64 - (slot & 63)).min(slots.end - slot);
-        marks[(slot >> 6) as usize] |= (u64::MAX >> (64 - count)) << (slot & 63);
-        slot += count;
-    }
+    std::iter::from_fn(move || {
+        let at = slot;
+        (at < slots.end).then(|| {
+            let count = (64 - (at & 63)).min(slots.end - at);
+            slot += count;
+            ((at >> 6) as usize, (u64::MAX >> (64 - count)) << (at & 63))
+        })
+    })
 }
 
 /// Draws so many of the `used` slots of a block, none of which is marked yet, and marks them.

@@ -6,6 +6,7 @@ use super::buffer::{Merged, Partial, SectorMask};
 use super::firmware::Core;
 use super::geometry::Unit;
 use super::operation::Lpn;
+use super::placing::InSlots;
 use super::power_cut::BufferedPage;
 use super::{FlashDrive, IdleSpec, PagePart};
 
@@ -209,8 +210,9 @@ impl FlashDrive {
         }
         let ready = self.encode(ready);
         self.recent.note(page, Nanos::MAX);
-        self.waiting.push(BufferedPage { page, sectors, is_kept: self.mapping.holds(page) });
-        self.put(page, ready, entropy);
+        let (full, is_kept) = self.decide(page, entropy);
+        self.waiting.push(BufferedPage { page, sectors, is_kept });
+        self.carry_out(full, ready);
     }
 
     /// When the controller has passed on a page that is there at `ready`, one after the other.
@@ -231,24 +233,31 @@ impl FlashDrive {
     }
 
     /// Decides where a page goes of which compression leaves `entropy` percent, and plans what flash must do for it; whether
-    /// that programs it.
+    /// that programs it, and whether there was an older copy.
     #[inline(always)]
-    pub(super) fn decide(&mut self, page: Lpn, entropy: u8) -> bool {
+    pub(super) fn decide(&mut self, page: Lpn, entropy: u8) -> (bool, bool) {
         self.plan.clear();
-        let full = match self.spec.compression {
-            None => self.mapping.write(page, &mut self.plan),
-            Some(_) => self.mapping.pack(page, entropy, &mut self.plan),
+        let mapping = &mut *self.mapping;
+        let (is_kept, full) = match self.spec.compression {
+            None => (mapping.invalidate(page), mapping.put(page, &mut self.plan, &mut InSlots)),
+            Some(_) => (mapping.holds(page), mapping.pack(page, entropy, &mut self.plan)),
         };
         if let Some(pacing) = &mut self.pacing {
             pacing.note(&self.plan);
         }
-        full
+        (full, is_kept)
     }
 
     /// Gives a page that is there from `ready` on to flash.
     #[inline]
     pub(super) fn put(&mut self, page: Lpn, ready: Nanos, entropy: u8) {
-        let full = self.decide(page, entropy);
+        let (full, _) = self.decide(page, entropy);
+        self.carry_out(full, ready);
+    }
+
+    /// Has flash do what is planned for a page that is there from `ready` on; `full` where that programs it.
+    #[inline]
+    fn carry_out(&mut self, full: bool, ready: Nanos) {
         self.waiting_ready = self.waiting_ready.max(ready);
         let end = self.nand.book(self.now, self.waiting_ready, &self.plan);
         if full {
