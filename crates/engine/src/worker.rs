@@ -363,7 +363,7 @@ impl<'r> Worker<'r> {
             }
             let over = now >= self.shared.deadline || self.shared.over.load(Ordering::Relaxed);
             let since = match self.pace.turn(request, now) {
-                Turn::Now(since) if !over && self.requests_left > 0 => since,
+                Turn::Now(since) => since,
                 Turn::At(due) if !over && self.requests_left > 0 => return Ok(Some(due.min(self.shared.deadline))),
                 _ => return Ok(None),
             };

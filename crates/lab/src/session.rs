@@ -268,8 +268,9 @@ impl<'a> Session<'a> {
             Passes::Sampled(measure) if measure.keep_state => self.measure_and_keep(index, lineage)?,
             Passes::Sampled(_) | Passes::Trials(_) => return Ok(()),
             Passes::Once => {
+                let mut moved = Bytes::ZERO;
                 return work.phases.iter().try_for_each(|phase| {
-                    self.once(&step.name, phase, lineage)?;
+                    moved += self.once(&step.name, phase, moved, lineage)?;
                     self.tell_counters(lineage);
                     Ok(())
                 });
@@ -293,8 +294,9 @@ impl<'a> Session<'a> {
         counters.into_iter().for_each(|did| self.watch.did(did));
     }
 
-    /// Carries out a phase of a step that is done once, on the drive itself.
-    fn once(&self, step: &str, phase: &Phase, lineage: &mut Lineage) -> Result<(), LabError> {
+    /// Carries out a phase of a step that is done once, on the drive itself; how much it moved of what is kept. A workload that is
+    /// kept goes on behind those before, which have `moved` so much: to write over what is in a write cache would free it.
+    fn once(&self, step: &str, phase: &Phase, moved: Bytes, lineage: &mut Lineage) -> Result<Bytes, LabError> {
         let at = |error: LabError| error.at(step, lineage.changes);
         let weight = lineage.share(lineage.place.phase_weight(phase));
         match phase {
@@ -322,13 +324,14 @@ impl<'a> Session<'a> {
                 let left = match &made {
                     Some(Construction { rest: None, .. }) => {
                         self.watch.advance(weight);
-                        return Ok(());
+                        return Ok(Bytes::ZERO);
                     }
                     Some(Construction { rest: Some(rest), .. }) => rest,
                     None => workload,
                 };
                 let since = Clocks::now();
-                let mut done = self.run(lineage, left, seed, weight).map_err(at)?;
+                let left = if *keeps { left.resumed(moved) } else { left.clone() };
+                let mut done = self.run(lineage, &left, seed, weight).map_err(at)?;
                 // It stands for the whole, of which it is the end.
                 done.workload = workload.clone();
                 if wears(workload) {
@@ -337,12 +340,14 @@ impl<'a> Session<'a> {
                 self.note_all(step, lineage.changes, done.target_findings())?;
                 self.note_disturbances(since, done.clock, step, lineage.changes)?;
                 if *keeps {
+                    let moved = done.bytes();
                     self.keep_series(step, &cell.key(), lineage, done)?;
+                    return Ok(moved);
                 }
             }
             Phase::Trial(..) => unreachable!("trials are repeated"),
         }
-        Ok(())
+        Ok(Bytes::ZERO)
     }
 
     /// The last state-changing step that can be left out because a later measurement is in the store.

@@ -27,10 +27,6 @@ pub struct Saturate {
     pub idle: Vec<Nanos>,
 }
 
-/// How far the first writes are taken to come that end by time alone. Each writes go on behind those before: what they would
-/// overwrite may be in the cache still, which overwriting frees as an idle time does.
-const FIRST_TIMED: Limit = Limit::Percent(50);
-
 /// How much is written after each idle time unless the plan says otherwise.
 const BURST: [Limit; 2] = [Limit::Percent(10), Limit::Time(Nanos::from_secs(30))];
 
@@ -47,19 +43,15 @@ impl StepKind for Saturate {
     }
 
     fn phases<'s>(&'s self, site: &Site) -> Vec<Phase<'s>> {
-        let mut moved = Bytes::ZERO;
-        let mut run = |point, limits: &[Limit], share: Limit| {
-            let stop = self.first_of(limits, site.capacity);
-            let workload = Workload { stop, ..self.workload.resumed(moved) };
-            moved += stop.bytes.or(share.stop(site.capacity).bytes).unwrap_or_default();
+        let run = |point, limits: &[Limit]| {
+            let workload = Workload { stop: self.first_of(limits, site.capacity), ..self.workload.clone() };
             Phase::Run { cells: Cow::Owned(vec![Cell { point, workload }]), keeps: true, construct: false }
         };
-        let mut phases = vec![run(Vec::new(), &self.at_most, FIRST_TIMED)];
-        for idle in &self.idle {
+        let after = |idle: &Nanos| {
             let point = vec![(Axis::Idle, idle.to_string().replace(' ', ""))];
-            phases.extend([Phase::Rest(*idle), run(point, &self.burst, BURST[0])]);
-        }
-        phases
+            [Phase::Rest(*idle), run(point, &self.burst)]
+        };
+        std::iter::once(run(Vec::new(), &self.at_most)).chain(self.idle.iter().flat_map(after)).collect()
     }
 
     fn workloads_mut(&mut self) -> Vec<&mut Workload> {
@@ -127,8 +119,6 @@ mod tests {
             "it writes unless the plan says otherwise"
         );
         assert!(!work.wears(), "in order");
-        let begins: Vec<Bytes> = work.cells().map(|cell| cell.workload.begin).collect();
-        assert_eq!(begins, [0, 200, 210].map(Bytes::from_gib), "no writes overwrite those right before");
     }
 
     #[test]

@@ -209,7 +209,7 @@ impl Arm {
     }
 
     /// Is above the last sector before `end`, as if it had transferred that.
-    pub fn leave_behind(&mut self, end: Lba) {
+    pub fn rest_behind(&mut self, end: Lba) {
         let (_, cylinder, head) = self.layout.ending(end);
         (self.cylinder, self.head, self.next) = (cylinder, head, end);
     }
@@ -217,7 +217,7 @@ impl Arm {
     /// Lets all up to `end` pass: it is free then, and above the last of it.
     fn pass(&mut self, passing: SectorTransfer, end: Lba) {
         self.free = passing.passed(&self.layout, end);
-        self.leave_behind(end);
+        self.rest_behind(end);
     }
 
     /// Has what passes from `first` on go into a segment of the cache, and reads on behind it up to `limit`; at least up to

@@ -31,7 +31,7 @@ impl DiskDrive {
             let actuator = &mut self.actuators[index];
             if let Some((first, end)) = actuator.part(first, end) {
                 actuator.scattered = None;
-                actuator.arm.leave_behind(end);
+                actuator.arm.rest_behind(end);
                 actuator.shingles.iter_mut().for_each(|shingles| shingles.fill(first, end));
             }
         }

@@ -232,8 +232,14 @@ impl Mapping {
     /// where a flash page holds several, it waits for the others.
     #[inline]
     pub fn write(&mut self, page: Lpn, plan: &mut Vec<FlashOp>) -> bool {
-        self.invalidate(page);
-        self.put(page, plan, &mut InSlots)
+        self.write_over(page, plan).0
+    }
+
+    /// The same, and whether there was an older copy.
+    #[inline]
+    pub fn write_over(&mut self, page: Lpn, plan: &mut Vec<FlashOp>) -> (bool, bool) {
+        let is_kept = self.invalidate(page);
+        (self.put(page, plan, &mut InSlots), is_kept)
     }
 
     /// Writes a page of which there is no other copy.

@@ -6,7 +6,6 @@ use super::buffer::{Merged, Partial, SectorMask};
 use super::firmware::Core;
 use super::geometry::Unit;
 use super::operation::Lpn;
-use super::placing::InSlots;
 use super::power_cut::BufferedPage;
 use super::{FlashDrive, IdleSpec, PagePart};
 
@@ -237,10 +236,12 @@ impl FlashDrive {
     #[inline(always)]
     pub(super) fn decide(&mut self, page: Lpn, entropy: u8) -> (bool, bool) {
         self.plan.clear();
-        let mapping = &mut *self.mapping;
-        let (is_kept, full) = match self.spec.compression {
-            None => (mapping.invalidate(page), mapping.put(page, &mut self.plan, &mut InSlots)),
-            Some(_) => (mapping.holds(page), mapping.pack(page, entropy, &mut self.plan)),
+        let (full, is_kept) = match self.spec.compression {
+            None => self.mapping.write_over(page, &mut self.plan),
+            Some(_) => {
+                let is_kept = self.mapping.holds(page);
+                (self.mapping.pack(page, entropy, &mut self.plan), is_kept)
+            }
         };
         if let Some(pacing) = &mut self.pacing {
             pacing.note(&self.plan);

@@ -1,6 +1,6 @@
 //! A disk that is put behind writes in order goes on as one that was written.
 
-use assay_drive::preset::{Preset, Spec};
+use assay_drive::disk::{BackgroundSpec, DiskDrive, DiskSpec, VariationSpec};
 use assay_drive::{Device, Drive};
 use block::{Bytes, Lba, Nanos, Op, Request, Tag};
 use testkit::Random;
@@ -8,16 +8,9 @@ use testkit::Random;
 use crate::disk;
 
 fn device(name: &str) -> Device {
-    let preset = Preset::find(name).unwrap();
-    match preset.spec {
-        Spec::Disk(spec) => Device::Disk(assay_drive::disk::DiskDrive::new(assay_drive::disk::DiskSpec {
-            // What comes by chance and by the clock would come at other requests.
-            variation: Default::default(),
-            background: Default::default(),
-            ..spec
-        })),
-        _ => panic!("{name} is no disk"),
-    }
+    // What comes by chance and by the clock would come at other requests.
+    let (variation, background) = (VariationSpec::default(), BackgroundSpec::default());
+    Device::Disk(DiskDrive::new(DiskSpec { variation, background, ..disk::spec(name) }))
 }
 
 fn ask(drive: &mut Device, at: Nanos, request: Request) -> Nanos {
@@ -118,5 +111,5 @@ fn what_cannot_be_written_in_order_is_not_filled() {
     let (first, end) = (Lba::new(524_288 * 600), Lba::new(524_288 * 602));
     zoned.fill(first, end, Bytes::from_kib(512), 100);
     assert!(!zoned.can_fill(first, end), "these zones are full");
-    assert_eq!(disk::spec("hc620-14tb").physical, 8);
+    assert_eq!(zoned.shape().block, Bytes::from_kib(4), "a physical sector");
 }

@@ -11,7 +11,7 @@ use crate::{StateCache, conditioning};
 /// The queue depth at which a drive is filled and overwritten.
 const DEPTH: u32 = 32;
 const FILL_BLOCK: Bytes = Bytes::from_mib(1);
-/// The same where every write is simulated: large disks take sixteen times fewer of them.
+/// The same where every write is simulated, which takes sixteen times fewer of them.
 const FILL_BLOCK_SIMULATED: Bytes = Bytes::from_mib(16);
 const OVERWRITE_BLOCK: Bytes = Bytes::from_kib(4);
 

@@ -85,3 +85,16 @@ fn a_write_cache_is_written_full_and_recovers_while_the_drive_is_idle() {
     let rates: Vec<f64> = points.iter().map(|point| point.figure(Metric::Bandwidth).unwrap().mean).collect();
     assert!(rates[2] > 1.2 * rates[1], "an idle minute brings cache back: {rates:?}");
 }
+
+/// Wherever the first writes end: what would be written over may be in the cache still.
+#[test]
+fn writes_after_an_idle_time_go_on_behind_those_before() {
+    let text = "name = \"p\"\nrepeats = 1\n[[step]]\nname = \"cache\"\ndo = \"saturate\"\nbs = \"1m\"\nat-most = \"1s\"\n\
+        burst = \"10%\"\nidle = [\"1ms\", \"2ms\"]\n\
+        [[step]]\nname = \"read\"\nrw = \"read\"\nbs = \"1m\"\nnumber_ios = 1024\n";
+    let outcome = outcome(text, "sim:x25-m?capacity.user=1GiB");
+    let measured = |step: usize| outcome.steps[step].points.iter().map(|point| point.repeats[0].measurement().unwrap());
+    let written: u64 = measured(0).map(|measured| measured.write.bytes.get()).sum();
+    let found: u64 = measured(1).map(|measured| measured.drive.unwrap().pages_read * 4096).sum();
+    assert!(found.abs_diff(written) < written / 50, "{found} B can be read, {written} B were written");
+}
