@@ -318,13 +318,15 @@ impl RealRun<'_> {
                 return Err(error);
             }
         }
+        // Before anybody begins: to look for devices takes as long as the first requests.
+        let disks: Vec<_> = self.shared.iter().map(|shared| counted(shared.target.devices())).collect();
         let began = Instant::now();
         let elapsed = || Nanos::from_std(began.elapsed());
         let cpu = kernel::cpu_time();
         self.start.open(Some(began));
-        let placed = self.shared.iter().zip(self.jobs);
+        let placed = self.jobs.iter().zip(disks);
         let mut counts: Vec<WorkerCount> =
-            placed.map(|(shared, job)| WorkerCount::new(job, shared.target, began, &cpu)).collect();
+            placed.map(|(job, disks)| WorkerCount::new(job, disks, began, &cpu)).collect();
         let mut failure = None;
         while running > 0 {
             let left = counts.iter().filter_map(|count| count.ramp).min().map(|from| from.since(elapsed()));
@@ -475,7 +477,7 @@ struct WorkerCount {
 }
 
 impl WorkerCount {
-    fn new(job: &Job, target: &Target, began: Instant, cpu: &Cpu) -> Self {
+    fn new(job: &Job, disks: Vec<(BlockDevice, DiskCounters)>, began: Instant, cpu: &Cpu) -> Self {
         let Job { workload, seed, .. } = *job;
         let counted_from = began + workload.ramp.to_std();
         let measurement = Measurement::new(workload.clone(), seed, Clock::Real);
@@ -484,7 +486,7 @@ impl WorkerCount {
             running: workload.workers,
             ramp: Some(workload.ramp).filter(|ramp| *ramp > Nanos::ZERO),
             cpu: cpu.clone(),
-            disks: counted(target.devices()),
+            disks,
             counted_from: Nanos::ZERO,
             halted: Nanos::ZERO,
             ended: Nanos::ZERO,
