@@ -218,8 +218,8 @@ impl Drive for Device {
         each!(self, drive => drive.now())
     }
 
-    fn counters(&self) -> Counters {
-        each!(self, drive => drive.counters())
+    fn counters_at(&self, at: Nanos) -> Counters {
+        each!(self, drive => drive.counters_at(at))
     }
 
     fn health(&self) -> Health {

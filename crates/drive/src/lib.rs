@@ -111,7 +111,12 @@ pub trait Drive {
     fn now(&self) -> Nanos;
 
     /// What the drive has done since it was made.
-    fn counters(&self) -> Counters;
+    fn counters(&self) -> Counters {
+        self.counters_at(self.now())
+    }
+
+    /// What it will have done at `at` if nothing more is asked of it: from the time that it has reached, what waiting consumes.
+    fn counters_at(&self, at: Nanos) -> Counters;
 
     /// The state it is in: how warm, how worn, how long in use.
     fn health(&self) -> Health {

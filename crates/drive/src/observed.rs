@@ -39,8 +39,8 @@ impl<F: FnMut(Nanos, Tag, Request)> Drive for Observed<'_, F> {
         self.drive.now()
     }
 
-    fn counters(&self) -> Counters {
-        self.drive.counters()
+    fn counters_at(&self, at: Nanos) -> Counters {
+        self.drive.counters_at(at)
     }
 
     fn health(&self) -> Health {

@@ -45,7 +45,7 @@ impl InFlight {
 pub(crate) struct RunningJobs<'r> {
     pub workers: Vec<VirtualWorker>,
     /// Completions before this are not counted.
-    counted_from: Nanos,
+    pub counted_from: Nanos,
     /// Nothing is submitted from here on, and the first completion from here on is the last to count.
     pub deadline: Nanos,
     /// Whether that one has been seen.
@@ -58,7 +58,9 @@ pub(crate) struct RunningJobs<'r> {
     pub measurement: Measurement,
     /// What is to be added to the measurement.
     unrecorded: Unrecorded,
-    /// Where the job ended; none for the last, which ends with the run.
+    /// What the drive had done when counting began; none before that.
+    pub from: Option<Counters>,
+    /// Where the job ended; none before that.
     pub rest: Option<FinalState>,
 }
 
@@ -78,8 +80,33 @@ impl<'r> RunningJobs<'r> {
             observer,
             measurement: Measurement::new(workload.clone(), seed, Clock::Virtual),
             unrecorded: Unrecorded::default(),
+            from: None,
             rest: None,
         }
+    }
+
+    /// Notes the drive at `at`: as it was when counting began or, where that is noted, when the job ended.
+    #[cold]
+    pub fn note(&mut self, drive: &dyn Drive, at: Nanos) {
+        let counters = drive.counters_at(at);
+        if self.from.is_some() {
+            self.rest = Some(FinalState { at, counters });
+        } else {
+            self.from = Some(counters);
+        }
+    }
+
+    /// Notes the drive where the job has come to its end at `now`; false where the end is yet to come, at its deadline.
+    #[cold]
+    pub fn note_end(&mut self, drive: &dyn Drive, now: Nanos) -> bool {
+        if self.waits_for_deadline() && now < self.deadline {
+            return false;
+        }
+        if self.from.is_none() {
+            self.note(drive, now);
+        }
+        self.note(drive, now);
+        true
     }
 
     /// Submits what follows a completion at `at` on a drive without zones, where it follows at once; false where a limit
@@ -266,11 +293,16 @@ impl<'r> RunningJobs<'r> {
         }
     }
 
+    /// Whether more would come if there were more time: then the job lasts until its deadline.
+    fn waits_for_deadline(&self) -> bool {
+        let more = |worker: &VirtualWorker| worker.queue.is_some() && worker.left > 0;
+        self.deadline < Nanos::MAX && self.bytes_left > 0 && self.workers.iter().any(more)
+    }
+
     /// Makes the time in which nothing came, or nobody asked, part of the measurement.
     pub fn end(&mut self) {
         self.record_all();
-        let more = |worker: &VirtualWorker| worker.queue.is_some() && worker.left > 0;
-        if self.deadline < Nanos::MAX && self.bytes_left > 0 && self.workers.iter().any(more) {
+        if self.waits_for_deadline() {
             self.measurement.elapsed = self.measurement.elapsed.max(self.deadline - self.counted_from);
         }
     }

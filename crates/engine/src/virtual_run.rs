@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use block::{Bytes, Completion, Nanos, Request, Seed, Status, Tag};
-use drive::{Drive, Observed};
+use drive::{Counters, Drive, Observed};
 use workload::Workload;
 
 use crate::ending::Ending;
@@ -74,7 +74,8 @@ pub fn run_virtual_together(
             let nothing = VirtualError::of_nothing(rest.at.since(run.began), job.workload.ramp, is_empty);
             return Err(if is_cut_off { VirtualError::Interrupted } else { nothing.of(job) });
         }
-        measured.push(Measurement { drive: Some(rest.counters - before), ..running.measurement });
+        let done = running.from.map_or_else(Counters::default, |from| rest.counters - from);
+        measured.push(Measurement { drive: Some(done), ..running.measurement });
     }
     if on_error == OnError::Stop && end.counters.host_rejected > before.host_rejected {
         return Err(VirtualError::WornOut { written: end.counters.host_taken() });
@@ -120,8 +121,8 @@ struct VirtualRun<'r> {
     began: Nanos,
     /// When a worker's next request is due.
     wakes: BinaryHeap<Reverse<(Nanos, TagOwner)>>,
-    /// How many jobs have not ended.
-    left: usize,
+    /// When the drive is to be noted for a job.
+    notes: BinaryHeap<Reverse<(Nanos, u32)>>,
     ending: Ending,
     /// None where the drive has no zones.
     traffic: Option<ZoneTraffic>,
@@ -135,7 +136,7 @@ impl<'r> VirtualRun<'r> {
         let (began, capacity) = (drive.now(), drive.shape().capacity);
         let mut flights = Vec::new();
         let mut traffic = ZoneTraffic::of(drive);
-        let mut all = Vec::with_capacity(jobs.len());
+        let (mut all, mut notes) = (Vec::with_capacity(jobs.len()), BinaryHeap::new());
         for (number, job) in (0..).zip(jobs) {
             if job.workload.verify.stamps {
                 return Err(VirtualError::HoldsNoData.of(job));
@@ -159,10 +160,14 @@ impl<'r> VirtualRun<'r> {
                 running.workers.push(VirtualWorker::new(job, worker, first, capacity, began).map_err(of)?);
                 flights.resize(flights.len() + job.workload.queue_depth as usize, idle);
             }
+            match job.workload.ramp {
+                Nanos::ZERO => running.note(drive, began),
+                _ => notes.push(Reverse((running.counted_from, number))),
+            }
             all.push(running);
         }
-        let (left, wakes) = (all.len(), BinaryHeap::new());
-        Ok(Self { left, jobs: all, flights, began, wakes, ending, traffic, failure: None })
+        let wakes = BinaryHeap::new();
+        Ok(Self { jobs: all, flights, began, wakes, notes, ending, traffic, failure: None })
     }
 
     /// The worker of each tag, numbered over all jobs.
@@ -181,8 +186,11 @@ impl<'r> VirtualRun<'r> {
         self.begin(drive);
         while !self.ending.is_asked_for() {
             let wake = self.wakes.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
-            if let Some(completion) = drive.complete(wake) {
+            let note = self.notes.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
+            if let Some(completion) = drive.complete(wake.min(note)) {
                 self.follow(drive, completion);
+            } else if note < wake {
+                self.note(drive);
             } else if let Some(Reverse((at, owner))) = self.wakes.pop() {
                 self.worker(owner).queue.as_mut().expect("only who has a queue is woken").is_awaited = false;
                 self.pull(drive, at, owner);
@@ -192,6 +200,16 @@ impl<'r> VirtualRun<'r> {
             }
         }
         self.jobs.iter_mut().for_each(RunningJobs::end);
+    }
+
+    /// Notes the drive for the job that is next to need that.
+    #[cold]
+    fn note(&mut self, drive: &dyn Drive) {
+        let Reverse((at, job)) = self.notes.pop().expect("only what is due is noted");
+        let job = &mut self.jobs[job as usize];
+        if job.rest.is_none() {
+            job.note(drive, at);
+        }
     }
 
     /// The first requests: one of each worker of each job in turn until all queues are full.
@@ -321,9 +339,8 @@ impl<'r> VirtualRun<'r> {
         if job.in_flight > 0 || job.workers.iter().any(VirtualWorker::is_awaited) {
             return;
         }
-        self.left -= 1;
-        if self.left > 0 {
-            job.rest = Some(FinalState { at: drive.now(), counters: drive.counters() });
+        if !job.note_end(drive, drive.now()) {
+            self.notes.push(Reverse((job.deadline, owner.job)));
         }
     }
 }

@@ -45,7 +45,7 @@ impl Drive for Steady {
     fn now(&self) -> Nanos {
         self.now
     }
-    fn counters(&self) -> Counters {
+    fn counters_at(&self, _at: Nanos) -> Counters {
         Counters { requests: [self.requests, 0, 0, 0], ..Counters::default() }
     }
     fn purge(&mut self) {}
@@ -90,8 +90,8 @@ impl Drive for Failing {
     fn now(&self) -> Nanos {
         self.0.now()
     }
-    fn counters(&self) -> Counters {
-        self.0.counters()
+    fn counters_at(&self, at: Nanos) -> Counters {
+        self.0.counters_at(at)
     }
     fn purge(&mut self) {}
 }
@@ -272,4 +272,35 @@ fn nothing_counted_is_an_error() {
     };
     let error = run_virtual(&mut Steady::new(1), &workload, Seed::new(1)).unwrap_err();
     assert!(matches!(error, VirtualError::OverInRamp { .. }), "{error}");
+}
+
+/// What `workload` has a disk consume that idles at 5.3 W, in watts.
+fn power(workload: &Workload) -> f64 {
+    let mut disk = drive::preset::Preset::find("nearline-7200").unwrap().build();
+    let measured = run_virtual(&mut disk, workload, Seed::new(1)).unwrap();
+    let done = measured.drive.unwrap();
+    assert!(done.requests[0].abs_diff(measured.requests()) <= 1, "of the ramp none but what was in flight at its end");
+    done.energy_nj as f64 / measured.elapsed.as_nanos() as f64
+}
+
+#[test]
+fn what_the_drive_does_in_the_ramp_is_no_part_of_the_figures() {
+    let workload = Workload { pattern: Pattern::RandRead, stop: Stop::after(Nanos::from_secs(2)), ..Workload::default() };
+    let [without, with] = [0, 10].map(|ramp| power(&Workload { ramp: Nanos::from_secs(ramp), ..workload.clone() }));
+    assert!((with / without - 1.0).abs() < 0.03, "{with} and {without} W");
+}
+
+#[test]
+fn waiting_for_the_end_consumes_what_idling_does() {
+    let arrival = Arrival { rate: 1, ..Arrival::default() };
+    let stop = Stop::after(Nanos::from_millis(1_900));
+    let idle = power(&Workload { pattern: Pattern::RandRead, arrival, stop, ..Workload::default() });
+    let short = power(&Workload {
+        pattern: Pattern::RandRead,
+        arrival,
+        stop: Stop::after(Nanos::from_millis(1_100)),
+        ..Workload::default()
+    });
+    // Two requests each, the second at one second, and for the rest nothing but turning.
+    assert!((idle * 1.9 - short * 1.1 - 0.8 * 5.3).abs() < 0.01, "{idle} and {short} W");
 }

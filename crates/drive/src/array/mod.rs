@@ -383,8 +383,8 @@ impl Drive for Array {
         self.now
     }
 
-    fn counters(&self) -> Counters {
-        let members = self.members.iter().map(Drive::counters).reduce(|sum, member| sum + member);
+    fn counters_at(&self, at: Nanos) -> Counters {
+        let members = self.members.iter().map(|member| member.counters_at(at)).reduce(|sum, member| sum + member);
         let mut counters = members.expect("an array has a member").asked_as(&self.counters);
         counters.repaired += self.counters.repaired;
         for controller in &self.controllers {

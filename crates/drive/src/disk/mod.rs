@@ -199,11 +199,12 @@ impl Drive for DiskDrive {
         self.now
     }
 
-    fn counters(&self) -> Counters {
-        let ahead = self.actuators.iter().filter_map(|actuator| actuator.arm.time_ahead(self.now));
+    fn counters_at(&self, at: Nanos) -> Counters {
+        let at = at.max(self.now);
+        let ahead = self.actuators.iter().filter_map(|actuator| actuator.arm.time_ahead(at));
         let (reading, end) =
             ahead.fold((Nanos::ZERO, Nanos::ZERO), |(reading, end), (more, until)| (reading + more, end.max(until)));
-        let energy_nj = self.spindle.energy(self.now, reading, end);
+        let energy_nj = self.spindle.energy(at, reading, end);
         let zone_resets = self.zones.as_ref().map_or(0, Zones::resets);
         Counters { energy_nj, zone_resets, ..self.counters }
     }

@@ -133,8 +133,8 @@ impl Drive for DramDrive {
         self.now
     }
 
-    fn counters(&self) -> Counters {
-        let until = self.now.max(self.active_until);
+    fn counters_at(&self, at: Nanos) -> Counters {
+        let until = at.max(self.now).max(self.active_until);
         let energy = self.spec.idle.over(until - self.active) + self.spec.active.over(self.active);
         Counters { energy_nj: energy.as_nanojoules(), ..self.counters }
     }

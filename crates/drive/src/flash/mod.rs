@@ -408,7 +408,7 @@ impl Drive for FlashDrive {
         self.now
     }
 
-    fn counters(&self) -> Counters {
+    fn counters_at(&self, at: Nanos) -> Counters {
         let (errors, suspended, moved) =
             (self.nand.error_counts(), self.nand.suspension_counts(), self.mapping.moved());
         Counters {
@@ -427,7 +427,7 @@ impl Drive for FlashDrive {
             program_suspensions: suspended.programs,
             erase_suspensions: suspended.erases,
             blocks_erased: self.nand.blocks_erased,
-            energy_nj: self.meter.energy(self.now, self.work()).as_nanojoules(),
+            energy_nj: self.meter.energy(at.max(self.now), self.work()).as_nanojoules(),
             throttled: self.thermal_at_now().map_or(Nanos::ZERO, |thermal| thermal.throttled()),
             ..self.counters
         }

@@ -249,13 +249,13 @@ impl Drive for HybridDrive {
         self.now
     }
 
-    fn counters(&self) -> Counters {
+    fn counters_at(&self, at: Nanos) -> Counters {
         Counters {
             pages_read: self.pages_read,
             pages_programmed: self.pages_programmed,
             pages_moved: self.translation.copied(),
             blocks_erased: self.blocks_erased,
-            energy_nj: self.meter.energy(self.now, self.work()).as_nanojoules(),
+            energy_nj: self.meter.energy(at.max(self.now), self.work()).as_nanojoules(),
             ..self.counters
         }
     }

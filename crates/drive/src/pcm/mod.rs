@@ -283,12 +283,12 @@ impl Drive for PcmDrive {
         self.now
     }
 
-    fn counters(&self) -> Counters {
+    fn counters_at(&self, at: Nanos) -> Counters {
         Counters {
             pages_read: self.media.reads,
             pages_programmed: self.media.writes,
             pages_moved: self.moved,
-            energy_nj: self.meter.energy(self.now, self.work()).as_nanojoules(),
+            energy_nj: self.meter.energy(at.max(self.now), self.work()).as_nanojoules(),
             ..self.counters
         }
     }

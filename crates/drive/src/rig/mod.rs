@@ -328,14 +328,14 @@ impl Drive for Rig {
         self.now
     }
 
-    fn counters(&self) -> Counters {
-        let inside = self.array.counters();
+    fn counters_at(&self, at: Nanos) -> Counters {
+        let inside = self.array.counters_at(at);
         Counters {
             host_busy: self.host.busy.iter().copied().sum(),
             host_busiest: self.host.busy.iter().copied().max().unwrap_or_default(),
             host_cpus: self.spec.host.cpus,
             controllers: self.spec.controllers.count,
-            energy_nj: inside.energy_nj + self.host.energy(self.now).as_nanojoules(),
+            energy_nj: inside.energy_nj + self.host.energy(at.max(self.now)).as_nanojoules(),
             ..inside.asked_as(&self.counters)
         }
     }
