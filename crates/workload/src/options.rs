@@ -142,6 +142,8 @@ mod tests {
             "80 % random, 46 % compressible, data flush every 8 writes, \
              1,500 requests per second (Poisson) per worker, latency from arrival"
         );
+        let slow = Workload { arrival: Arrival { rate: 1, ..Arrival::default() }, ..Workload::default() };
+        assert_eq!(slow.details(), ["1 request per second per worker, latency from arrival"]);
         assert_eq!(Workload { fsync: 1, ..Workload::default() }.details(), ["flush every write"]);
         assert!(Workload::default().details().is_empty());
     }

@@ -58,10 +58,12 @@ fn whole(mut file: Toml, depth: usize) -> Result<Toml, PresetError> {
 
 /// The file of the drive or class of that name.
 fn known(name: &str) -> Result<Toml, PresetError> {
-    let all = || EMBEDDED.iter().chain(CLASSES);
-    let (_, text) = all()
-        .find(|(known, _)| *known == name)
-        .ok_or_else(|| wrong(name, unknown(name, all().map(|(known, _)| *known)).to_string()))?;
+    let all = EMBEDDED.iter().chain(CLASSES);
+    let Some((_, text)) = all.clone().find(|(known, _)| *known == name) else {
+        let none = unknown(name, all.map(|(known, _)| *known));
+        let classes: Vec<&str> = CLASSES.iter().map(|(class, _)| *class).collect();
+        return Err(wrong(name, format!("{none}, and classes are {}", classes.join(", "))));
+    };
     Ok(toml::from_str(text)?)
 }
 

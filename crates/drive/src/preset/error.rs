@@ -10,14 +10,12 @@ use crate::Specimen;
 #[derive(Clone, Debug, Error)]
 pub enum PresetError {
     /// No drive has this name.
-    #[error("there is no simulated drive `{name}`; {}known: {known}", nearest.as_ref().map(|near| format!("did you mean `{near}`? ")).unwrap_or_default())]
+    #[error("there is no simulated drive `{name}`; {}`assay drives` lists all", nearest.as_ref().map(|near| format!("did you mean `{near}`? ")).unwrap_or_default())]
     Unknown {
         /// What was asked for.
         name: String,
         /// The most similar name, if any is similar.
         nearest: Option<String>,
-        /// All names.
-        known: String,
     },
     /// The file is not a drive.
     #[error("the drive's file cannot be read: {}", plain(&.0.to_string()))]
@@ -67,8 +65,7 @@ pub enum PresetError {
 pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> PresetError {
     PresetError::Unknown {
         name: name.to_owned(),
-        nearest: nearest(name, known.clone()).or_else(|| begun(name, known.clone())).map(str::to_owned),
-        known: known.collect::<Vec<_>>().join(", "),
+        nearest: nearest(name, known.clone()).or_else(|| begun(name, known)).map(str::to_owned),
     }
 }
 

@@ -213,7 +213,11 @@ fields! {
         PACED, {
             marks: &[Traced], phrase: Around("", " requests per second"), detail: Some(|w| {
                 let process = if w.arrival.process == ArrivalProcess::Poisson { " (Poisson)" } else { "" };
-                format!("{}{process} per worker, latency from arrival", Field::RateIops.words(w))
+                let rate = match w.arrival.rate {
+                    1 => "1 request per second".to_owned(),
+                    _ => Field::RateIops.words(w),
+                };
+                format!("{rate}{process} per worker, latency from arrival")
             }),
         }
     RateProcess "rate_process" "Arrivals" "Arrival process of --rate_iops: linear or poisson [default: linear]"
