@@ -3,7 +3,7 @@
 use plan::Metric;
 use workload::Pattern;
 
-use crate::key::{KeyFigure, Scorecard};
+use crate::key::{KeyFigure, Scorecard, StateChange};
 use crate::limited::limits;
 use crate::noise::too_noisy;
 use crate::number::{capital, latency, percent, three, with_unit};
@@ -58,22 +58,20 @@ fn consistent(scorecard: &Scorecard) -> Option<String> {
     ))
 }
 
-/// `in steady state random writes keep 13 % of their rate, limited by garbage collection`.
+/// `in steady state, random writes keep 13 % of their rate on the empty drive, limited by garbage collection`.
 fn worn(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Option<String> {
-    let last = scorecard.states.last().filter(|state| state.is_written())?;
     let writes = scorecard.of_pattern(Pattern::RandWrite, Metric::Iops);
-    let (row, change) = writes.filter_map(|row| Some((row, row.change()?))).last()?;
-    let (before, after) = row.ends()?;
+    let changes = writes.filter_map(|row| scorecard.change(row)).filter(|change| change.after.0.is_written());
+    let StateChange { before, after, change, .. } = changes.last()?;
     if too_noisy(parts).is_some() {
         return Some("the figures are too noisy to tell what writing changes".to_owned());
     }
     let limit = limits(parts).map_or_else(String::new, |limit| format!(", limited by {limit}"));
+    let (ratio, fresh) = (after.1.mean / before.1.mean, before.0.moment());
     let kept = match change.is_clear() {
-        false => "random writes show no clear change".to_owned(),
-        true if change.is_worse() => {
-            format!("random writes keep {} of their rate{limit}", percent(after.mean / before.mean))
-        }
-        true => format!("random writes are {} × as fast", three(after.mean / before.mean)),
+        false => format!("random writes show no clear change from {}", before.0.name()),
+        true if change.is_worse() => format!("random writes keep {} of their rate {fresh}{limit}", percent(ratio)),
+        true => format!("random writes are {} × as fast as {fresh}", three(ratio)),
     };
-    Some(format!("{}, {kept}", last.moment()))
+    Some(format!("{}, {kept}", after.0.moment()))
 }

@@ -1,5 +1,7 @@
 //! The figures by which a drive is judged at a glance, chosen from what the plan measures.
 
+use std::fmt;
+
 use block::{Bytes, Nanos};
 use plan::compare::KeyPlace;
 use plan::{Metric, Rounds};
@@ -89,18 +91,6 @@ impl KeyFigure {
         self.entries.iter().flatten().find_map(|entry| entry.figure.interval())
     }
 
-    /// From the first state to the last; none where either was not measured.
-    pub(crate) fn change(&self) -> Option<FigureChange> {
-        let (first, last) = self.ends()?;
-        FigureChange::between(self.metric, first, last)
-    }
-
-    /// The figures in the first state and in the last.
-    pub(crate) fn ends(&self) -> Option<(&Interval, &Interval)> {
-        let [first, .., last] = self.entries.as_slice() else { return None };
-        first.as_ref()?.figure.interval().zip(last.as_ref()?.figure.interval())
-    }
-
     /// `Random read, 4 KiB, queue depth 1: 99.99 % latency`; throughput goes without saying.
     pub(crate) fn name(&self) -> String {
         let request = self.request.name();
@@ -114,6 +104,33 @@ impl KeyFigure {
     /// The place in the page of the step that measured it.
     pub(crate) fn anchor(&self) -> Option<&str> {
         self.entries.iter().flatten().map(|entry| entry.anchor.as_str()).next()
+    }
+}
+
+/// How a key figure changed from the first state that has one to the last.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StateChange {
+    /// The first state and its figure.
+    pub(crate) before: (DriveState, Interval),
+    /// The last state and its figure.
+    pub(crate) after: (DriveState, Interval),
+    pub(crate) change: FigureChange,
+    /// Whether these are the first and the last state of the table.
+    pub(crate) is_whole: bool,
+}
+
+impl StateChange {
+    /// `filled to steady`; none where these are the first and the last state of the table.
+    pub(crate) fn states(&self) -> Option<String> {
+        (!self.is_whole).then(|| format!("{} to {}", self.before.0.name(), self.after.0.name()))
+    }
+}
+
+/// `7.49 × slower`, `1.66 × slower (filled to steady)`.
+impl fmt::Display for StateChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.change.fmt(f)?;
+        self.states().map_or(Ok(()), |states| write!(f, " ({states})"))
     }
 }
 
@@ -182,9 +199,40 @@ impl Scorecard {
         repeated.map(|row| (row, self.states.iter().filter_map(|state| place(row, *state)).collect())).collect()
     }
 
-    /// Whether any row has figures in the first state and in the last.
+    /// How `row`, one of the rows, changed; none where fewer than two states have a figure.
+    pub(crate) fn change(&self, row: &KeyFigure) -> Option<StateChange> {
+        let measured =
+            |(state, entry): (&DriveState, &Option<KeyEntry>)| Some((*state, *entry.as_ref()?.figure.interval()?));
+        let mut all = self.states.iter().zip(&row.entries).filter_map(measured);
+        let before = all.next()?;
+        let after = all.next_back()?;
+        let change = FigureChange::between(row.metric, &before.1, &after.1)?;
+        let is_whole = self.states.first() == Some(&before.0) && self.states.last() == Some(&after.0);
+        Some(StateChange { before, after, change, is_whole })
+    }
+
+    /// Whether any row has figures in two states.
     pub(crate) fn has_change(&self) -> bool {
-        self.rows.iter().any(|row| row.change().is_some())
+        self.rows.iter().any(|row| self.change(row).is_some())
+    }
+
+    /// Of which states the changes are; none where all are from the first to the last.
+    pub(crate) fn about_changes(&self) -> Option<String> {
+        let is_part = |row: &KeyFigure| self.change(row).is_some_and(|change| !change.is_whole);
+        if !self.rows.iter().any(is_part) {
+            return None;
+        }
+        let mut about = "Change: from the first state with a figure to the last.".to_owned();
+        let empty = self.states.iter().position(|state| *state == DriveState::Empty);
+        let is_unread = |place: usize| {
+            let is_read = |row: &&KeyFigure| matches!(row.request.pattern, Pattern::Read | Pattern::RandRead);
+            let reads = || self.rows.iter().filter(is_read);
+            reads().next().is_some() && reads().all(|row| row.entries[place].is_none())
+        };
+        if empty.is_some_and(is_unread) {
+            about += " Reads of an empty drive do not access its media and are not measured.";
+        }
+        Some(about)
     }
 
     /// Rows of one pattern and figure, by depth.

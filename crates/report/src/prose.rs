@@ -8,7 +8,7 @@ use workload::{Field, Pattern, Stop, Workload};
 
 use crate::change::FigureChange;
 use crate::column::{Column, columns};
-use crate::key::{KeyFigure, KeyRequest, Scorecard};
+use crate::key::{KeyFigure, KeyRequest, Scorecard, StateChange};
 use crate::limited::limited;
 use crate::noise::too_noisy;
 use crate::number::{capital, count, latency, percent, three, whole, with_unit};
@@ -78,37 +78,39 @@ fn in_sequence(scorecard: &Scorecard) -> Option<String> {
     sentence(&format!("{block} sequential: {}", rates.join(", ")))
 }
 
-/// `In steady state, 4 KiB random writes at queue depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).`
+/// `In steady state, 4 KiB random writes at queue depth 32 fall from 17,900 on the empty drive to 2,390 IOPS (7.49 ×
+/// slower).`
 fn wear(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Option<String> {
-    let [first, .., last] = scorecard.states.as_slice() else { return settled_at(scorecard) };
-    if !last.is_written() {
-        return settled_at(scorecard);
-    }
     let is_throughput = |row: &&KeyFigure| row.metric.is_throughput();
-    let rows =
-        || scorecard.rows.iter().filter(is_throughput).filter_map(|row| row.change().map(|change| (row, change)));
-    if rows().next().is_none() {
+    let rows = scorecard.rows.iter().filter(is_throughput).filter_map(|row| Some((row, scorecard.change(row)?)));
+    let rows: Vec<(&KeyFigure, StateChange)> = rows.filter(|(_, change)| change.after.0.is_written()).collect();
+    let Some(moment) = rows.iter().map(|(_, change)| change.after.0).max().map(DriveState::moment) else {
         return settled_at(scorecard);
-    }
+    };
     if let Some(why) = too_noisy(parts) {
-        return sentence(&format!("too noisy to tell {} from {}: {why}", last.name(), first.name()));
+        return sentence(&format!("too noisy to tell what changes {moment}: {why}"));
     }
-    let told = |change: &FigureChange| change.is_clear() && change.factor() >= WEAR_WORTH_TELLING;
-    let most = rows().filter(|(_, change)| told(change)).max_by(|a, b| a.1.factor().total_cmp(&b.1.factor()));
-    let Some((row, change)) = most else {
-        let (moment, before) = (last.moment(), first.name());
+    let is_told = |change: &FigureChange| change.is_clear() && change.factor() >= WEAR_WORTH_TELLING;
+    let told = rows.iter().filter(|(_, change)| is_told(&change.change));
+    let Some((row, most)) = told.max_by(|a, b| a.1.change.factor().total_cmp(&b.1.change.factor())) else {
+        let mut before: Vec<DriveState> = rows.iter().map(|(_, change)| change.before.0).collect();
+        before.sort();
+        before.dedup();
+        let before: Vec<&str> = before.into_iter().map(DriveState::name).collect();
         return sentence(&format!(
-            "{moment}, no key figure of throughput changes clearly from {before} by more than 5 %"
+            "{moment}, no key figure of throughput changes clearly from {} by more than 5 %",
+            before.join(" or ")
         ));
     };
-    let (before, after) = row.ends()?;
+    let StateChange { before, after, change, .. } = most;
     let verb = if change.is_worse() { "fall" } else { "rise" };
     sentence(&format!(
-        "{}, {} {verb} from {} to {} ({change})",
-        last.moment(),
+        "{}, {} {verb} from {} {} to {} ({change})",
+        after.0.moment(),
         plural(&row.request),
-        three(before.mean),
-        with_unit(row.metric, after.mean),
+        three(before.1.mean),
+        before.0.moment(),
+        with_unit(row.metric, after.1.mean),
     ))
 }
 
@@ -380,7 +382,7 @@ mod tests {
             [
                 "4 KiB random reads: 5,480 IOPS at queue depth 1, 38,900 IOPS at queue depth 32; random writes: 11,000 and 17,900 IOPS.",
                 "128 KiB sequential: 252 MB/s read, 79.1 MB/s write.",
-                "In steady state, 4 KiB random writes at queue depth 32 fall from 17,900 to 2,390 IOPS (7.49 × slower).",
+                "In steady state, 4 KiB random writes at queue depth 32 fall from 17,900 on the filled drive to 2,390 IOPS (7.49 × slower).",
                 "4 KiB random read at queue depth 1: median latency 180 µs, 99.99 % latency 1.20 ms.",
             ]
         );
@@ -401,6 +403,45 @@ mod tests {
         );
     }
 
+    /// Reads are not measured on the empty drive.
+    #[test]
+    fn a_change_is_of_the_states_that_have_figures() {
+        let three = |mut row: KeyFigure, empty: Option<KeyEntry>| {
+            row.entries.insert(0, empty);
+            row
+        };
+        let writes = row(Pattern::RandWrite, 4, 32, Metric::Iops, [Some(17_900.0), Some(8_950.0)]);
+        let fresh = writes.entries[0].clone();
+        let reads = row(Pattern::RandRead, 4, 1, Metric::Iops, [Some(5_210.0), Some(1_737.0)]);
+        let deep = row(Pattern::RandRead, 4, 32, Metric::Iops, [Some(35_000.0), None]);
+        let states = vec![DriveState::Empty, DriveState::Filled, DriveState::Steady];
+        let card = Scorecard { states, rows: vec![three(reads, None), three(deep, None), three(writes, fresh)] };
+        let changes: Vec<Option<String>> =
+            card.rows.iter().map(|row| card.change(row).map(|change| change.to_string())).collect();
+        assert_eq!(
+            changes,
+            [Some("3.00 × slower (filled to steady)".to_owned()), None, Some("2.00 × slower".to_owned())]
+        );
+        assert_eq!(
+            card.about_changes().as_deref(),
+            Some(
+                "Change: from the first state with a figure to the last. Reads of an empty drive do not access its \
+                  media and are not measured."
+            )
+        );
+        assert_eq!(
+            verdict(&card, &[])[1],
+            "In steady state, 4 KiB random reads at queue depth 1 fall from 5,210 on the filled drive to 1,740 IOPS \
+             (3.00 × slower)."
+        );
+        let [reads, _, writes]: [KeyFigure; 3] = card.rows.try_into().unwrap();
+        let writes_alone = Scorecard { states: card.states.clone(), rows: vec![writes] };
+        assert!(verdict(&writes_alone, &[])[1].contains("from 17,900 on the empty drive to"));
+        assert_eq!(writes_alone.about_changes(), None);
+        let reads_alone = Scorecard { states: card.states, rows: vec![reads] };
+        assert_eq!(reads_alone.change(&reads_alone.rows[0]).unwrap().states().as_deref(), Some("filled to steady"));
+    }
+
     #[test]
     fn writes_that_did_not_wear_the_drive_are_told_by_how_much_they_were() {
         let wear = Wear { written: Bytes::from_mib(320), capacity: Bytes::from_gib(80) };
@@ -410,7 +451,7 @@ mod tests {
         assert_eq!(
             said[1],
             "After 320 MiB of random writes (0.4 % of the drive), 4 KiB random writes at queue depth 32 fall from \
-             17,900 to 8,950 IOPS (2.00 × slower)."
+             17,900 on the filled drive to 8,950 IOPS (2.00 × slower)."
         );
         let end = KeyFigure { entries: vec![None, deep.entries[1].clone()], is_sustained: true, ..deep };
         let said = verdict(&Scorecard { states, rows: vec![end] }, &[]);

@@ -176,7 +176,7 @@ fn table(scorecard: &Scorecard, width: u16, color: bool) -> Table {
         let scaled = scaled(row);
         let mut cells = vec![Cell::new(short(row)), Cell::new(scaled.unit)];
         cells.extend(row.entries.iter().map(|entry| figure(entry.as_ref(), scaled, color)));
-        cells.extend(has_change.then(|| change(row, color)));
+        cells.extend(has_change.then(|| change(scorecard, row, color)));
         table.add_row(cells);
     }
     padded(table)
@@ -227,11 +227,11 @@ fn figure_cell(figure: &CellFigure, color: bool) -> Cell {
     if color && figure.is_imprecise() { cell.fg(Color::Yellow) } else { cell }
 }
 
-fn change(row: &KeyFigure, color: bool) -> Cell {
-    match row.change() {
+fn change(scorecard: &Scorecard, row: &KeyFigure, color: bool) -> Cell {
+    match scorecard.change(row) {
         None => Cell::new(""),
-        Some(change) if !change.is_clear() => Cell::new("unclear"),
-        Some(change) if color && change.is_worse() => Cell::new(change).fg(Color::Yellow),
+        Some(change) if !change.change.is_clear() => Cell::new("unclear"),
+        Some(change) if color && change.change.is_worse() => Cell::new(change).fg(Color::Yellow),
         Some(change) => Cell::new(change),
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn framed(about: &str, table: &Markup) -> Markup {
     html! { div.scroll role="region" tabindex="0" aria-label=(about) { (table) } }
 }
 
-/// The key figures, a column for each state, with what is promised and the change from the first to the last.
+/// The key figures, a column for each state, with what is promised and the change.
 pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&RatedSheet>, reviewed: Option<&Reviewed>) -> Markup {
     let sheet = sheet.filter(|sheet| sheet.is_wanted(scorecard));
     let has_change = scorecard.has_change();
@@ -51,12 +51,17 @@ pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&RatedSheet>, revie
                 }
                 @if let Some(sheet) = sheet { (rated::cell(sheet.promised(row))) }
                 @if let Some(reviewed) = reviewed { (reviewed.cell(row)) }
-                @if has_change { td.change { (changed(row.change())) } }
+                @if has_change { td.change {
+                    @let change = scorecard.change(row);
+                    (changed(change.map(|change| change.change)))
+                    @if let Some(states) = change.and_then(|change| change.states()) { " " span.spread { (states) } }
+                } }
             } } }
         }
     };
     html! {
         (framed("Key figures", &table))
+        @if let Some(about) = scorecard.about_changes() { p.trust { (about) } }
         @if let Some(sheet) = sheet { (sheet.note(scorecard)) }
         @if let Some(reviewed) = reviewed { (reviewed.note(scorecard)) }
     }

@@ -58,7 +58,7 @@ fn key_figures(scorecard: &Scorecard) -> String {
                 .iter()
                 .map(|entry| entry.as_ref().map_or_else(|| "–".to_owned(), |entry| figure(&entry.figure))),
         );
-        let change = || row.change().map_or_else(String::new, |change| change.to_string());
+        let change = || scorecard.change(row).map_or_else(String::new, |change| change.to_string());
         cells.extend(scorecard.has_change().then(change));
         cells
     });

@@ -193,3 +193,37 @@ fn the_verdict_says_what_limited_the_drive_where_the_figures_show_it() {
     });
     assert!(held_up.contains("host CPU, 100 % busy"), "{held_up}");
 }
+
+/// The made-up review with writes of its step `random` to the empty drive before the fill.
+fn with_empty_writes() -> Outcome {
+    let mut outcome = support::outcome();
+    let fill = outcome.plan.steps.iter().position(|step| step.name == "fill").expect("it is in the plan");
+    let filled = outcome.plan.steps.iter().position(|step| step.name == "random").expect("it is in the plan");
+    let mut step = outcome.plan.steps[filled].clone();
+    step.name = "empty-write".to_owned();
+    let Action::Measure(measure) = &mut step.action else { panic!("it measures") };
+    let is_write = |point: &[(Axis, String)]| point.iter().any(|(_, value)| value == "randwrite");
+    measure.cells.retain(|cell| is_write(&cell.point));
+    let mut measured = outcome.steps.iter().find(|step| step.index == filled).expect("it was measured").clone();
+    measured.points.retain(|point| is_write(&point.point));
+    measured.index = fill;
+    outcome.plan.steps.insert(fill, step);
+    outcome.steps.iter_mut().filter(|step| step.index >= fill).for_each(|step| step.index += 1);
+    outcome.steps.insert(0, measured);
+    outcome
+}
+
+#[test]
+fn what_is_not_measured_on_the_empty_drive_changes_from_the_filled_one() {
+    let outcome = with_empty_writes();
+    let text = report::summary(&outcome, 160, false);
+    let row = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{text}"));
+    assert!(row("Key figure").contains("Empty") && row("Key figure").contains("Change"), "{text}");
+    assert!(row("Rand. write, 4K, QD1 ").ends_with(" × slower (filled to steady)"), "{text}");
+    assert!(row("Rand. write, 4K, QD32").ends_with("× slower"), "{text}");
+    let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("IOPS (5.38 × slower)") && told.contains("on the empty drive to"), "{told}");
+    assert!(told.contains("% of their rate on the empty drive"), "{told}");
+    let page = report::html(&outcome).replace('\u{a0}', " ");
+    assert!(page.contains("filled to steady") && page.contains("Reads of an empty drive do not access its media"));
+}
