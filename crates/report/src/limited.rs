@@ -6,13 +6,16 @@ use plan::{Axis, Field, Metric};
 use workload::Pattern;
 
 use crate::figure::CellFigures;
-use crate::number::{three, with_unit};
+use crate::number::{percent, three, with_unit};
 use crate::part::MeasuredStep;
 
 /// A drive that writes no more than this to its flash for each byte that it is given is not held up by that.
 const AMPLIFICATION_WORTH_TELLING: f64 = 1.5;
 /// A rate that is this share of the highest is as good as it.
 const FULL: f64 = 0.95;
+/// A rate that grows by less than this share for each doubling of the depth is no longer limited by depth alone; without any
+/// other limit it would double.
+const SCALES: f64 = 0.5;
 
 /// What limited the drive, a sentence for each limit that the figures show; none where they show none.
 pub(crate) fn limited(parts: &[MeasuredStep]) -> Vec<String> {
@@ -48,19 +51,33 @@ fn depth(parts: &[MeasuredStep]) -> Option<String> {
         let rate = reading.figure(Metric::Iops).interval().filter(|_| is_like)?.mean;
         Some((workload.queue_depth, rate))
     };
-    let points: Vec<(u32, f64)> = reads.iter().filter_map(point).collect();
+    let mut points: Vec<(u32, f64)> = reads.iter().filter_map(point).collect();
+    points.sort_by_key(|(depth, _)| *depth);
+    Some(format!("{} random reads {}.", first.block, scaling(&points)?))
+}
+
+/// How rates grow with the depth, the least depth first; none where too few depths tell it.
+///
+/// A depth is enough from which on rates grow by no more than 5 %, if it was tried at twice that depth. Otherwise the gain over
+/// the last doubling tells: from the deepest that is at most half as deep, for a step from 31 to 32 shows little more than
+/// scatter. From 50 % a doubling on depth is the limit; below it the gain itself is told.
+fn scaling(points: &[(u32, f64)]) -> Option<String> {
     let highest = points.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let (deepest, _) = *points.last().filter(|_| points.len() > 2)?;
     let (enough, _) = *points.iter().find(|(_, rate)| *rate >= FULL * highest)?;
-    let what = format!("{} random reads", first.block);
-    Some(match enough {
-        1 => format!("{what} gain nothing from queue depth: the drive serves one request at a time."),
-        // Less than twice as deep, it would have gained little more in any case.
-        depth if depth * 2 <= deepest => {
-            format!("{what} scale up to queue depth {depth}; deeper queues add only latency.")
-        }
-        _ => format!("{what} still scale at queue depth {deepest}: limited by queue depth."),
-    })
+    if enough * 2 <= deepest {
+        return Some(match enough {
+            1 => "gain nothing from queue depth; deeper queues add only latency".to_owned(),
+            depth => format!("scale up to queue depth {depth}; deeper queues add only latency"),
+        });
+    }
+    let (half, before) = *points.iter().rev().find(|(depth, _)| depth * 2 <= deepest)?;
+    let (full, after) = *points.iter().rev().find(|(_, rate)| *rate >= FULL * highest)?;
+    let doublings = (f64::from(full) / f64::from(half)).log2();
+    if (after / before).powf(1.0 / doublings) >= 1.0 + SCALES {
+        return Some(format!("still scale at queue depth {full}: limited by queue depth"));
+    }
+    Some(format!("gain {} from queue depth {half} to {full}", percent(after / before - 1.0)))
 }
 
 /// `garbage collection (write amplification 13.9)`: what limits sustained random writes; none where nothing is known to.
@@ -84,4 +101,31 @@ fn amplified(parts: &[MeasuredStep]) -> Option<(Bytes, f64)> {
     let last = parts.iter().rev().find_map(|part| part.readings.iter().find(is_small))?;
     let wrote = last.cell().repeats.last()?.drive?.write_amplification()?;
     (wrote >= AMPLIFICATION_WORTH_TELLING).then_some((last.cell().workload.block, wrote))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_is_the_limit_only_where_the_rate_nearly_doubles_with_it() {
+        let depths = [1, 2, 4, 8, 16, 31, 32];
+        let tell = |rates: [f64; 7]| scaling(&depths.into_iter().zip(rates).collect::<Vec<_>>()).unwrap();
+        // As simulated: a server's drive, one without DRAM, a disk, two drives of SATA, and one that serves a request at a time.
+        let table = [
+            ([9.42, 18.7, 37.3, 73.7, 144.0, 266.0, 274.0], "still scale at queue depth 32: limited by queue depth"),
+            ([8.38, 16.6, 32.3, 60.9, 103.0, 128.0, 131.0], "gain 27 % from queue depth 16 to 32"),
+            ([86.1, 85.6, 118.0, 147.0, 181.0, 222.0, 226.0], "gain 25 % from queue depth 16 to 32"),
+            ([8.18, 16.2, 31.8, 60.3, 75.1, 75.1, 75.2], "scale up to queue depth 16; deeper queues add only latency"),
+            ([10.0, 20.0, 39.0, 70.0, 90.0, 98.0, 90.5], "gain 8.9 % from queue depth 16 to 31"),
+            ([3.17; 7], "gain nothing from queue depth; deeper queues add only latency"),
+        ];
+        for (rates, told) in table {
+            assert_eq!(tell(rates), told, "{rates:?}");
+        }
+        // Fourfold depth is two doublings.
+        let steep = [(1, 10.0), (8, 70.0), (32, 140.0)];
+        assert_eq!(scaling(&steep).unwrap(), "gain 100 % from queue depth 8 to 32");
+        assert_eq!(scaling(&steep[..2]), None, "two depths tell no more than their two rates");
+    }
 }

@@ -170,6 +170,8 @@ fn the_verdict_says_what_limited_the_drive_where_the_figures_show_it() {
         })
     };
     assert!(saturated(8).contains("4 KiB random reads scale up to queue depth 8"), "{}", saturated(8));
+    let between = "4 KiB random reads gain 25 % from queue depth 16 to 32";
+    assert!(saturated(20).contains(between), "{}", saturated(20));
     assert!(saturated(99).contains("4 KiB random reads still scale at queue depth 32"), "{}", saturated(99));
     assert!(saturated(1).contains("4 KiB random reads gain nothing from queue depth"), "{}", saturated(1));
     let amplified = |programmed: u64| {
