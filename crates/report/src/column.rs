@@ -32,11 +32,26 @@ pub(crate) fn columns(part: &MeasuredStep) -> Vec<Column> {
     if part.trials().is_some() {
         return given.into_iter().map(|(figure, most)| Column::tried(figure, most)).collect();
     }
-    let most = |metric: Metric| {
-        let means = part.readings.iter().filter_map(|one| Some(one.figure(metric).interval()?.mean));
-        means.max_by(f64::total_cmp)
+    let is_given = |metric: &Metric| part.readings.iter().any(|one| one.figure(*metric).interval().is_some());
+    let scaled = of_latencies(part);
+    let column = |metric| match Column::of(metric) {
+        column if column.unit == LATENCY => Column { unit: scaled.unit, scale: scaled.scale, ..column },
+        column => column,
     };
-    Metric::tabled().filter_map(|metric| Some(Column::up_to(metric, most(metric)?))).collect()
+    Metric::tabled().filter(is_given).map(column).collect()
+}
+
+/// The unit of latencies before they are scaled.
+const LATENCY: &str = "µs";
+
+/// The unit of all latencies of a step, so that those of a row can be compared: the one that suits the longest, but no seconds
+/// for what is shorter than ten milliseconds.
+pub(crate) fn of_latencies(part: &MeasuredStep) -> Scaled<'static> {
+    let latencies = || Metric::tabled().filter(|metric| metric.unit() == LATENCY);
+    let figures = part.readings.iter().flat_map(|one| latencies().map(|metric| one.figure(metric)));
+    let means: Vec<f64> = figures.filter_map(|figure| Some(figure.interval()?.mean)).collect();
+    let (least, most) = (means.iter().copied().fold(f64::MAX, f64::min), means.iter().copied().fold(0.0, f64::max));
+    Scaled::of(LATENCY, if least < 1e4 { most.min(1e6) } else { most })
 }
 
 impl Column {
@@ -44,12 +59,6 @@ impl Column {
     pub(crate) fn of(metric: Metric) -> Self {
         let better = if metric.more_is_better() { Better::More } else { Better::Less };
         Self { name: metric.title().to_owned(), better, unit: metric.unit(), scale: 1.0, metric: Some(metric) }
-    }
-
-    /// The same where it is at most `most`: in the unit that suits.
-    fn up_to(metric: Metric, most: f64) -> Self {
-        let Scaled { unit, scale } = Scaled::of(metric.unit(), most);
-        Self { unit, scale, ..Self::of(metric) }
     }
 
     /// The column of a figure of trials, which is at most `most`: in the unit that suits.

@@ -6,7 +6,7 @@ use plan::replicate::{KnownFigure, Use};
 use workload::Workload;
 
 use crate::key::{KeyFigure, KeyRequest, Scorecard, is_key};
-use crate::number::{kept, three};
+use crate::number::{Scaled, kept};
 use crate::part::{MeasuredStep, has_same_axes};
 use crate::rated::of_today;
 use crate::state::DriveState;
@@ -49,13 +49,13 @@ impl Reviewed {
         Some(self.find(row)?.value)
     }
 
-    /// What was published for `row` as a cell of the scorecard; empty where nothing was.
-    pub(crate) fn cell(&self, row: &KeyFigure) -> Markup {
+    /// What was published for `row`, in the unit of that, as a cell of the scorecard; empty where nothing was.
+    pub(crate) fn cell(&self, row: &KeyFigure, scaled: Scaled) -> Markup {
         let Some(known) = self.find(row) else { return html! { td.rated data-state="Published" {} } };
         let measured = row.entries[self.filled].as_ref().and_then(|entry| entry.figure.interval());
         html! {
-            td.number.rated data-state="Published" data-v=(kept(known.value)) {
-                (three(known.value)) " "
+            td.number.rated data-state="Published" data-v=(kept(known.value * scaled.scale)) {
+                (scaled.three(known.value)) " "
                 span.spread {
                     @if let Some(measured) = measured { (format!("{:.0} %, ", measured.mean / known.value * 100.0)) }
                     a href="#published" { (word(known.usage)) }

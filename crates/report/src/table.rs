@@ -6,7 +6,7 @@ use stats::Interval;
 
 use crate::axis;
 use crate::change::FigureChange;
-use crate::column::{Column, columns};
+use crate::column::{Column, columns, of_latencies};
 use crate::figure::{CellFigure, CellFigures};
 use crate::key::{KeyFigure, Scorecard};
 use crate::number::{Scaled, count, kept, latency, significant, spread, three};
@@ -50,7 +50,7 @@ pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&RatedSheet>, revie
                     }
                 }
                 @if let Some(sheet) = sheet { (rated::cell(sheet.promised(row))) }
-                @if let Some(reviewed) = reviewed { (reviewed.cell(row)) }
+                @if let Some(reviewed) = reviewed { (reviewed.cell(row, scaled)) }
                 @if has_change { td.change {
                     @let change = scorecard.change(row);
                     (changed(change.map(|change| change.change)))
@@ -136,7 +136,7 @@ fn all_figures(part: &MeasuredStep, rows: Rows) -> Markup {
     let is_simple = part.axes.iter().all(|axis| matches!(axis, Axis::Field(Field::Rw) | Axis::Job));
     let with_max = part.trials().is_none() && is_simple;
     let with_limit = part.readings.iter().any(|reading| reading.limit().is_some());
-    let scale = Scale::of(part);
+    let (scale, latencies) = (Scale::of(part), of_latencies(part));
     let more = usize::from(with_max) + usize::from(with_limit) + usize::from(scale.is_some());
     let about = format!("{}: all figures", part.step.title);
     let table = html! {
@@ -146,13 +146,13 @@ fn all_figures(part: &MeasuredStep, rows: Rows) -> Markup {
                 (axis_head(part))
                 @for column in &columns { th.number scope="col" { (head(column)) } }
                 @if let Some(scale) = &scale { th.number scope="col" { "IOPS, " span.unit { "× at " (scale.first) } } }
-                @if with_max { th.number scope="col" { "Maximum, " span.unit { "µs" } } }
+                @if with_max { th.number scope="col" { "Maximum, " span.unit { (latencies.unit) } } }
                 @if with_limit { th scope="col" { "Bottleneck" } }
             } }
             (grouped(part, rows, columns.len() + 1 + more, |reading| html! {
                 @for column in &columns { (figure_in(None, &column.figure(reading), column.unit)) }
                 @if let Some(scale) = &scale { td.number data-v=[scale.times(reading).map(kept)] { (scale.times(reading).map_or_else(|| "–".to_owned(), three)) } }
-                @if with_max { (longest(reading)) }
+                @if with_max { (longest(reading, latencies)) }
                 @if with_limit { td { (reading.limit().map_or_else(String::new, |limit| limit.to_string())) } }
             }))
             @if let [Axis::Field(Field::Offset)] = part.axes[..] {
@@ -272,8 +272,8 @@ pub(crate) fn comparison_by_figure(base: &MeasuredStep, part: &MeasuredStep) -> 
                 } }
                 tr {
                     th scope="row" { "Maximum latency" } td.unit { "µs" }
-                    @match other { Some(other) => (longest(other)), None => (figure(&CellFigure::NotMeasured, Metric::LatencyMean)) }
-                    (longest(reading)) td.change {}
+                    @match other { Some(other) => (longest(other, MICROS)), None => (figure(&CellFigure::NotMeasured, Metric::LatencyMean)) }
+                    (longest(reading, MICROS)) td.change {}
                 }
             } }
         }
@@ -364,12 +364,15 @@ fn head(column: &Column) -> Markup {
     }
 }
 
-fn longest(reading: &CellFigures) -> Markup {
+/// Latencies as they are measured.
+const MICROS: Scaled = Scaled { unit: "µs", scale: 1.0 };
+
+fn longest(reading: &CellFigures, scaled: Scaled) -> Markup {
     match reading.cell().repeats.iter().map(|repeat| repeat.latency().max().as_micros_f64()).max_by(f64::total_cmp) {
         Some(micros) => html! {
-            td.number title=(latency(micros)) data-v=(kept(micros)) {
+            td.number title=(latency(micros)) data-v=(kept(micros * scaled.scale)) {
                 // As wide as the interval that a mean would have: the digits stay below one another.
-                (three(micros)) " " span.spread {}
+                (scaled.three(micros)) " " span.spread {}
             }
         },
         None => figure(&CellFigure::NotMeasured, Metric::LatencyMean),

@@ -77,6 +77,24 @@ fn where_requests_come_at_a_rate_the_latency_from_submission_stands_beside_the_o
     assert!(section.contains("77.0"), "{section}");
 }
 
+/// As of a drive that answers in a tenth of a millisecond and now and then in fifty.
+#[test]
+fn latencies_of_a_row_have_one_unit() {
+    let mut outcome = support::outcome();
+    let index = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "access").unwrap();
+    for repeat in outcome.steps[index].points.iter_mut().flat_map(|point| &mut point.repeats) {
+        let measurement = repeat.measurement_mut().expect("it was measured");
+        (0..400).for_each(|_| measurement.read.latency.record(block::Nanos::from_millis(50)));
+    }
+    let page = report::html(&outcome);
+    let section = section(&page, "step-access");
+    let table = &section[section.find("<table>").expect("it has a table")..];
+    let head = &table[..table.find("</thead>").expect("it has a head")];
+    assert!(!head.contains("µs") && head.matches("<span class=\"unit\">ms</span>").count() >= 5, "{head}");
+    let micros = self::section(&COMPLETE, "step-access");
+    assert!(micros.contains("<span class=\"unit\">µs</span>"), "short ones are in microseconds");
+}
+
 #[test]
 fn a_step_beside_another_shows_both_and_how_they_differ() {
     let section = section(&COMPLETE, "step-random-worn");
