@@ -14,6 +14,8 @@ pub struct FioLine {
     pub line: CommandLine,
     /// Whether it was given to `assay fio`, which prints what fio prints.
     pub is_fio: bool,
+    /// The first option of a job's that only fio has, where `assay run` was given no job.
+    pub jobless: Option<String>,
 }
 
 /// The words for clap, and the command line of fio's that was taken out of them, if they are one.
@@ -39,7 +41,7 @@ pub fn take(words: Vec<String>) -> (Vec<String>, Option<FioLine>) {
     if line.asks("help") {
         return ([before, &["fio".to_owned(), "--help".to_owned()]].concat(), None);
     }
-    let mut target = Vec::new();
+    let (mut target, mut jobless) = (Vec::new(), None);
     if is_fio {
         line.files.iter_mut().filter(|file| *file == "-").for_each(|file| *file = "/dev/stdin".to_owned());
     } else {
@@ -47,12 +49,14 @@ pub fn take(words: Vec<String>) -> (Vec<String>, Option<FioLine>) {
         let (files, others) = line.files.drain(..).partition(|file: &String| job_file::is_one(file));
         (line.files, target) = (files, others);
         let has_target = !target.is_empty() || line.own.iter().any(|word| word.starts_with("sim:"));
-        if line.files.is_empty() && !is_written_for_fio(rest, &own) && (has_target || !line.has_jobs()) {
+        let fios = written_for_fio(rest, &own);
+        if line.files.is_empty() && fios.is_none() && (has_target || !line.has_jobs()) {
             return (words, None);
         }
+        jobless = fios.filter(|_| !line.has_jobs() && !line.is_refused()).map(str::to_owned);
     }
     let own = std::mem::take(&mut line.own);
-    ([before, &["run".to_owned()], &own[..], &target[..]].concat(), Some(FioLine { line, is_fio }))
+    ([before, &["run".to_owned()], &own[..], &target[..]].concat(), Some(FioLine { line, is_fio, jobless }))
 }
 
 /// Where the command stands: behind the options of the program as a whole.
@@ -68,16 +72,15 @@ fn command_at(words: &[String]) -> Option<usize> {
     None
 }
 
-/// Whether a word is there which `assay run` by itself would refuse and fio takes.
-fn is_written_for_fio(words: &[String], own: &impl Fn(&str) -> Option<Takes>) -> bool {
+/// The first word, without its value, which `assay run` by itself would refuse and fio takes.
+fn written_for_fio<'w>(words: &'w [String], own: &impl Fn(&str) -> Option<Takes>) -> Option<&'w str> {
     let mut seen = BTreeSet::new();
     let is_repeatable = |name: &str| ["section", "variable", "allow-path", "allow_path"].contains(&name);
-    let is_one = |word: &String| {
-        let (dashes, behind) = match word.strip_prefix("--") {
-            Some(behind) => (2, behind),
+    let is_one = |word: &&str| {
+        let (dashes, name) = match word.strip_prefix("--") {
+            Some(name) => (2, name),
             None => (1, word.strip_prefix('-').unwrap_or_default()),
         };
-        let name = behind.split('=').next().unwrap_or_default();
         if !name.starts_with(char::is_alphabetic) {
             return false;
         }
@@ -85,7 +88,7 @@ fn is_written_for_fio(words: &[String], own: &impl Fn(&str) -> Option<Takes>) ->
         let is_again = !seen.insert(name.to_owned()) && !is_repeatable(name);
         (is_single || is_again || own(name).is_none()) && is_fios(name)
     };
-    words.iter().any(is_one)
+    words.iter().map(|word| word.split('=').next().unwrap_or_default()).find(is_one)
 }
 
 fn is_called(option: &Arg, name: &str) -> bool {

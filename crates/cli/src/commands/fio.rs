@@ -40,7 +40,8 @@ enum FioFormat {
 /// Runs the jobs and prints what came of them.
 pub fn run(line: &FioLine, arguments: &Arguments, open_store: impl FnOnce() -> Result<Store, Failure>) -> ExitCode {
     let is_color = color(std::io::stderr().is_terminal());
-    let done = Wanted::of(line).and_then(|wanted| carry_out(line, &wanted, arguments, open_store));
+    let wanted = with_job(line).and_then(|()| Wanted::of(line));
+    let done = wanted.and_then(|wanted| carry_out(line, &wanted, arguments, open_store));
     let (failure, is_told) = match done {
         Ok(Ok(())) => return Exit::Done.into(),
         // The document tells it too, so that there is no other.
@@ -50,6 +51,17 @@ pub fn run(line: &FioLine, arguments: &Arguments, open_store: impl FnOnce() -> R
     let as_document = !line.is_fio && !is_told && matches!(arguments.format, RunFormat::Json | RunFormat::Fio);
     let ended = if is_told { failure.tell(is_color) } else { run::tell(&failure, as_document) };
     if line.is_fio && !failure.is_interruption() { FIO_FAILED.into() } else { ended }
+}
+
+/// What begins with a target like a command line of assay's has options of assay's, unless there is a job to which fio's belong.
+fn with_job(line: &FioLine) -> Result<(), Failure> {
+    match &line.jobless {
+        Some(option) => Err(Failure::usage(format!(
+            "`{option}` is an option of fio's jobs, and the command line has no job; put `--name=job` before it, or use an \
+             option that `assay run --help` lists"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// What the command line asks of the program.

@@ -260,3 +260,21 @@ fn a_dash_is_a_job_file_on_standard_input() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && text.contains(";piped;0;0;40;"), "{text}");
 }
+
+/// `assay run TARGET` has options of its own; an option that only fio has needs a job.
+#[test]
+fn an_option_of_fio_s_behind_a_target_is_told_to_need_a_job() {
+    let place = Place::new();
+    for option in ["--bsrange=4k-8k", "--rate=10m", "--nrfiles=3"] {
+        let name = option.split('=').next().unwrap();
+        for words in [&["run", "sim:x25-m", option][..], &["run", option, "sim:x25-m", "--rw=randread"]] {
+            let said = place.refuses(words);
+            let found = format!("`{name}` is an option of fio's jobs, and the command line has no job");
+            assert!(said.contains(&found) && said.contains("put `--name=job` before it"), "{said}");
+        }
+    }
+    let out = place.succeeds(&["run", "sim:x25-m", "--name=job", "--bsrange=4k-8k", "--number_ios=10"]);
+    assert!(out.contains("4 KiB 50 %, 8 KiB 50 %"), "{out}");
+    let said = place.refuses(&["run", "sim:x25-m", "--rate=10m", "--frobnicate=3"]);
+    assert!(said.contains("frobnicate") && !said.contains("has no job"), "{said}");
+}
