@@ -29,15 +29,18 @@ pub(crate) fn glance(scorecard: &Scorecard, sheet: Option<&RatedSheet>, reviewed
         return html! {};
     }
     let peers = peers(scorecard, sheet);
-    let others = |row: &KeyFigure| -> Vec<f64> { peers.iter().filter_map(|peer| Some(rating(peer, row)?.0)).collect() };
-    let has_rated = sheet.is_some_and(|sheet| rows.iter().any(|row| sheet.promised(row).is_some()));
+    // Only what is rated at a like depth.
+    let rated = |row: &KeyFigure| Some(sheet?.promised(row).filter(|rated| rated.depth.is_none())?.value);
+    let alike = |peer: &Rated, row: &KeyFigure| Some(rating(peer, row).filter(|rated| rated.depth.is_none())?.value);
+    let others = |row: &KeyFigure| -> Vec<f64> { peers.iter().filter_map(|peer| alike(peer, row)).collect() };
+    let has_rated = rows.iter().any(|row| rated(row).is_some());
     let has_published = reviewed.is_some_and(|reviewed| rows.iter().any(|row| reviewed.value(row).is_some()));
     let others: Vec<Vec<f64>> = rows.iter().copied().map(others).collect();
     let has_others = others.iter().any(|others| !others.is_empty());
     html! {
         div.glance role="img" aria-label="Key figures by state; the table below has every figure" {
             @for (row, others) in rows.iter().zip(&others) {
-                (card(scorecard, row, sheet.and_then(|sheet| Some(sheet.promised(row)?.value)), reviewed.and_then(|reviewed| reviewed.value(row)), others))
+                (card(scorecard, row, rated(row), reviewed.and_then(|reviewed| reviewed.value(row)), others))
             }
         }
         p.trust {

@@ -20,10 +20,21 @@ pub(crate) struct RatedSheet {
 pub(crate) struct RatedValue {
     /// In the unit of the key figure.
     pub(crate) value: f64,
+    /// The queue depth that it is for, where the figure is measured deeper.
+    pub(crate) depth: Option<u32>,
     /// Whether a parameter of the model was chosen by it.
     is_fitted: bool,
-    /// What was measured first over what is promised.
+    /// What was measured first over what is promised, at a like depth.
     ratio: Option<f64>,
+}
+
+/// What a drive is rated for a row.
+pub(crate) struct Rating {
+    /// In the unit of the row.
+    pub(crate) value: f64,
+    promise: Promise,
+    /// The queue depth that it is for, where the row's is greater.
+    pub(crate) depth: Option<u32>,
 }
 
 impl RatedSheet {
@@ -36,9 +47,9 @@ impl RatedSheet {
 
     /// What is promised for `row`.
     pub(crate) fn promised(&self, row: &KeyFigure) -> Option<RatedValue> {
-        let (value, promise) = rating(&self.rated, row)?;
-        let ratio = row.base().map(|measured| measured.mean / value);
-        Some(RatedValue { value, is_fitted: self.rated.fitted.contains(&promise), ratio })
+        let Rating { value, promise, depth } = rating(&self.rated, row)?;
+        let ratio = row.base().filter(|_| depth.is_none()).map(|measured| measured.mean / value);
+        Some(RatedValue { value, depth, is_fitted: self.rated.fitted.contains(&promise), ratio })
     }
 
     /// What is promised of reads in sequence, in MB/s.
@@ -59,10 +70,12 @@ impl RatedSheet {
     /// Where the promises are from, and what the column means.
     pub(crate) fn note(&self, scorecard: &Scorecard) -> Markup {
         let is_fitted = scorecard.rows.iter().filter_map(|row| self.promised(row)).any(|promised| promised.is_fitted);
+        let has_depth = scorecard.rows.iter().filter_map(|row| self.promised(row)).any(|one| one.depth.is_some());
         html! {
             p.trust #rated {
                 "Rated: the manufacturer's specification for the same request, and the row's first figure as a share \
-                 of it. "
+                 of it. Specifications of sequential requests leave the queue depth open. "
+                @if has_depth { "A rating for a smaller queue depth than the row's has its own (QD) and no share. " }
                 @if is_fitted {
                     "† The simulated drive was fitted to this figure, so the agreement is no evidence. "
                 }
@@ -75,7 +88,7 @@ impl RatedSheet {
 
 /// What a drive is rated for `row`, in the unit of that: as data sheets have it 128 KiB and more in order, 4 KiB at random at
 /// the depth that the drive's file names, or deeper.
-pub(crate) fn rating(rated: &Rated, row: &KeyFigure) -> Option<(f64, Promise)> {
+pub(crate) fn rating(rated: &Rated, row: &KeyFigure) -> Option<Rating> {
     let request = &row.request;
     let is_streamed = row.metric == Metric::Bandwidth && request.block >= Bytes::from_kib(128);
     let is_deep = rated.random_depth.is_some_and(|depth| request.in_flight() >= depth);
@@ -90,7 +103,8 @@ pub(crate) fn rating(rated: &Rated, row: &KeyFigure) -> Option<(f64, Promise)> {
         Pattern::RandWrite if is_scattered => (count(rated.random_write_iops), Promise::RandomWriteIops),
         _ => return None,
     };
-    Some((value?, promise))
+    let depth = rated.random_depth.filter(|depth| is_scattered && *depth < request.in_flight());
+    Some(Rating { value: value?, promise, depth })
 }
 
 /// What is to be said where a run kept no record of its drive.
@@ -102,13 +116,14 @@ pub(crate) fn of_today(outcome: &Outcome) -> Option<&'static str> {
 
 /// A promise as a cell of the scorecard; empty where there is none.
 pub(crate) fn cell(promised: Option<RatedValue>) -> Markup {
-    let Some(RatedValue { value, is_fitted, ratio }) = promised else {
+    let Some(RatedValue { value, depth, is_fitted, ratio }) = promised else {
         return html! { td.rated data-state="Rated" {} };
     };
     html! {
         td.number.rated data-state="Rated" data-v=(kept(value)) {
             (three(value))
             @if is_fitted { a href="#rated" aria-label="fitted: the model was fitted to it" { "†" } }
+            @if let Some(depth) = depth { " " span.spread { (format!("QD{depth}")) } }
             @if let Some(ratio) = ratio { " " span.spread { (format!("{:.0} %", ratio * 100.0)) } }
         }
     }

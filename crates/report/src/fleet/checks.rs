@@ -42,7 +42,7 @@ pub fn drive(outcome: &Outcome, checks: &FleetChecks) -> Result<FleetDrive, Limi
         let own = || outcome.drive.as_ref().and_then(|drive| drive.rated());
         if let Some(rated) = check.rated.clone().or_else(own) {
             let promised = |(key, place): (&crate::key::KeyFigure, KeyPlace)| {
-                Some(question(outcome, place, rating(&rated, key)?.0, check.within))
+                Some(question(outcome, place, rating(&rated, key)?.value, check.within))
             };
             questions.extend(scorecard.first_places(&parts).into_iter().filter_map(promised));
         }

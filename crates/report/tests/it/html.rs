@@ -201,6 +201,22 @@ fn what_is_rated_stands_beside_the_figures_of_a_simulated_drive_and_says_what_wa
 }
 
 #[test]
+fn a_rating_for_a_smaller_queue_depth_says_so() {
+    let mut outcome = support::outcome();
+    let preset = drive::preset::Preset::find("exos-2x18").expect("it comes with the program");
+    outcome.drive = Some(lab::DriveRecord::of(&preset));
+    let page = report::html(&outcome);
+    let summary = section(&page, "summary");
+    let row = summary.find(">Random read, 4 KiB, queue depth 32</a>").expect("it is a key figure");
+    let row = &summary[row..row + summary[row..].find("</tr>").expect("rows end")];
+    let rated = &row[row.find("data-state=\"Rated\"").expect("it is rated")..];
+    let rated = &rated[..rated.find("</td>").expect("cells end")];
+    assert!(rated.contains("304") && rated.contains("QD16") && !rated.contains('%'), "{rated}");
+    assert!(summary.contains("A rating for a smaller queue depth"), "{summary}");
+    assert!(!section(&COMPLETE, "summary").contains("A rating for a smaller queue depth"));
+}
+
+#[test]
 fn a_published_figure_stands_beside_the_same_request_of_the_same_fresh_drive_alone() {
     let summary = section(&COMPLETE, "summary");
     assert!(summary.contains(">Published</th>") && summary.contains("February 2009, tables 1 to 4"), "{summary}");
