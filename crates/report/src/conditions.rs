@@ -1,10 +1,11 @@
 //! What stands behind the figures: conditions, environment, findings, plan, and how to repeat it.
 
 use block::Bytes;
+use drive::preset::Preset;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use measurement::{Clock, Run};
-use plan::{Action, Finding, Outcome, Step};
+use plan::{Action, Finding, Outcome, PointOutcome, Step};
 use serde_json::Value;
 use workload::Workload;
 
@@ -116,6 +117,7 @@ fn conditions(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
                  quadrature, "
                 "excludes 1; otherwise it is called no clear change."
             }
+            @if let Some(zones) = zones(outcome) { dt { "Zones" } dd { (zones) } }
             @if is_simulated(run) && outcome.plan.steps.iter().any(is_constructed) {
                 dt { "States" } dd {
                     "Constructed: on simulated flash the state after a fill, or after the ordered writes of a \
@@ -136,6 +138,26 @@ fn conditions(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
         h3 { "Procedure" }
         ol.steps { @for step in &outcome.plan.steps { li { b { (step.title) } ". " (bound(&prose::action(step))) "." } } }
     }
+}
+
+/// Where random writes go on a simulated drive with zones, and of what percentages of it are; none where there are no zones
+/// or requests go to them as they come.
+fn zones(outcome: &Outcome) -> Option<String> {
+    let zones = Preset::parse(outcome.drive.as_ref()?.files.last()?).ok()?.zones()?;
+    let mut workloads = outcome.steps.iter().flat_map(|step| &step.points).filter_map(PointOutcome::workload);
+    workloads.find(|workload| workload.pattern.is_random() && workload.reads() < 100 && !workload.zoned.raw)?;
+    let mut words =
+        "A random write goes to the write pointer of a zone chosen at random, not to a random offset; where the \
+        drive may not open that zone, to that of an open one. A full zone is reset before it is written."
+            .to_owned();
+    if zones.writable() < zones.space() {
+        words += &format!(
+            " Percentages of the drive are of its addresses, {}, of which {} can be written.",
+            zones.space(),
+            zones.writable()
+        );
+    }
+    Some(words)
 }
 
 /// Whether a simulated drive may be put into the state that the step leaves.

@@ -217,6 +217,25 @@ fn a_rating_for_a_smaller_queue_depth_says_so() {
 }
 
 #[test]
+fn the_conditions_say_where_random_writes_go_on_a_drive_with_zones() {
+    let conditions = |drive: &str| {
+        let mut outcome = support::outcome();
+        let preset = drive::preset::Preset::find(drive).expect("it comes with the program");
+        outcome.drive = Some(lab::DriveRecord::of(&preset));
+        section(&report::html(&outcome), "conditions").replace('\u{a0}', " ")
+    };
+    let flash = conditions("zn540-1tb");
+    assert!(flash.contains("goes to the write pointer of a zone chosen at random"), "{flash}");
+    assert!(flash.contains("Percentages of the drive are of its addresses, ") && flash.contains(" can be written."));
+    let disk = conditions("hc620-14tb");
+    assert!(
+        disk.contains("goes to the write pointer of a zone") && !disk.contains("Percentages of the drive"),
+        "{disk}"
+    );
+    assert!(!conditions("x25-m").contains("write pointer"));
+}
+
+#[test]
 fn a_published_figure_stands_beside_the_same_request_of_the_same_fresh_drive_alone() {
     let summary = section(&COMPLETE, "summary");
     assert!(summary.contains(">Published</th>") && summary.contains("February 2009, tables 1 to 4"), "{summary}");
