@@ -230,7 +230,7 @@ impl Scorecard {
             reads().next().is_some() && reads().all(|row| row.entries[place].is_none())
         };
         if empty.is_some_and(is_unread) {
-            about += " Reads of an empty drive do not access its media and are not measured.";
+            about += " Reads of an empty drive need not access its media and are not measured.";
         }
         Some(about)
     }

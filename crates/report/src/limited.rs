@@ -6,8 +6,9 @@ use plan::{Axis, Field, Metric};
 use workload::Pattern;
 
 use crate::figure::CellFigures;
-use crate::number::{percent, three, with_unit};
-use crate::part::MeasuredStep;
+use crate::number::{capital, percent, three, with_unit};
+use crate::part::{DataMoves, MeasuredStep};
+use crate::state::DriveState;
 
 /// A drive that writes no more than this to its flash for each byte that it is given is not held up by that.
 const AMPLIFICATION_WORTH_TELLING: f64 = 1.5;
@@ -80,27 +81,65 @@ fn scaling(points: &[(u32, f64)]) -> Option<String> {
     Some(format!("gain {} from queue depth {half} to {full}", percent(after / before - 1.0)))
 }
 
-/// `garbage collection (write amplification 13.9)`: what limits sustained random writes; none where nothing is known to.
+/// `garbage collection (write amplification 13.9)`: what limits random writes in the last state; none where nothing is
+/// known to.
 pub(crate) fn limits(parts: &[MeasuredStep]) -> Option<String> {
-    let (_, wrote) = amplified(parts)?;
-    Some(format!("garbage collection (write amplification {})", three(wrote)))
+    amplified(parts).map(|amplified| amplified.limit())
 }
 
 /// `Sustained 4 KiB random writes are limited by garbage collection (write amplification 13.9).`
 fn amplification(parts: &[MeasuredStep]) -> Option<String> {
-    let (block, limit) = (amplified(parts)?.0, limits(parts)?);
-    Some(format!("Sustained {block} {}s are limited by {limit}.", Pattern::RandWrite.words()))
+    let amplified = amplified(parts)?;
+    let (block, limit) = (amplified.block, amplified.limit());
+    let writes = format!("{block} {}s are limited by {limit}.", Pattern::RandWrite.words());
+    Some(match amplified.state {
+        state if state >= DriveState::Conditioned => format!("Sustained {writes}"),
+        state => format!("{}, {writes}", capital(&state.moment())),
+    })
 }
 
-/// The size of the last random writes of 4 KiB, and what the drive wrote for each byte of them, where that is worth telling.
-fn amplified(parts: &[MeasuredStep]) -> Option<(Bytes, f64)> {
+/// What a drive wrote for each byte of random writes.
+struct Amplified {
+    block: Bytes,
+    state: DriveState,
+    moves: DataMoves,
+    factor: f64,
+    /// How much of what was written beyond what the host wrote had been in the drive before.
+    moved: f64,
+}
+
+impl Amplified {
+    /// The cause where the counters and the kind of the drive tell it. A write of part of what a drive maps as one is none of
+    /// those: the rest is written along, not moved.
+    fn limit(&self) -> String {
+        let factor = three(self.factor);
+        match self.moves {
+            DataMoves::Collection if self.moved > 0.5 => format!("garbage collection (write amplification {factor})"),
+            DataMoves::Merges if self.moved > 0.5 => format!("merges of blocks (write amplification {factor})"),
+            _ => format!("a write amplification of {factor}"),
+        }
+    }
+}
+
+/// The last random writes of 4 KiB, where their write amplification is worth telling.
+fn amplified(parts: &[MeasuredStep]) -> Option<Amplified> {
     let is_small = |reading: &&CellFigures| {
         let Some(workload) = reading.point.workload() else { return false };
         reading.is_plain() && workload.pattern == Pattern::RandWrite && workload.block == Bytes::from_kib(4)
     };
-    let last = parts.iter().rev().find_map(|part| part.readings.iter().find(is_small))?;
-    let wrote = last.cell().repeats.last()?.drive?.write_amplification()?;
-    (wrote >= AMPLIFICATION_WORTH_TELLING).then_some((last.cell().workload.block, wrote))
+    let (part, last) = parts.iter().rev().find_map(|part| Some((part, part.readings.iter().find(is_small)?)))?;
+    let counters = last.cell().repeats.last()?.drive?;
+    let factor = counters.write_amplification().filter(|factor| *factor >= AMPLIFICATION_WORTH_TELLING)?;
+    // Counters of a stored run may be any number, so they are not subtracted as whole ones.
+    let own = counters.pages_programmed as f64 * (1.0 - 1.0 / factor);
+    let moved = counters.pages_moved as f64 / own;
+    Some(Amplified {
+        block: last.cell().workload.block,
+        state: part.state_of_figures,
+        moves: part.moves,
+        factor,
+        moved,
+    })
 }
 
 #[cfg(test)]

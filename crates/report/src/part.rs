@@ -1,13 +1,38 @@
 //! A step of an outcome as the report reads it: with the drive's state and the step beside it.
 
 use block::Nanos;
+use drive::preset::{Preset, Spec};
 use measurement::Measurement;
-use plan::{Action, Axis, Condition, PointOutcome, Rounds, Step, Trials};
+use plan::{Action, Axis, Condition, Outcome, PointOutcome, Rounds, Step, Trials};
 use workload::{Stop, Workload};
 
 use crate::figure::CellFigures;
 use crate::state::DriveState;
 use crate::timeline::Timeline;
+
+/// Why a drive moves data that it has, as far as what it is made of tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum DataMoves {
+    /// To free blocks, in flash of which pages are mapped.
+    Collection,
+    /// To merge blocks, in flash of which blocks are mapped.
+    Merges,
+    /// Nothing is known of it, or there are several reasons, such as a cache of one-bit blocks.
+    #[default]
+    Other,
+}
+
+impl DataMoves {
+    /// Of the simulated drive that `outcome` is of; of a real one nothing is known.
+    pub(crate) fn of(outcome: &Outcome) -> Self {
+        let preset = outcome.drive.as_ref().and_then(|drive| Preset::parse(drive.files.last()?).ok());
+        match preset.map(|preset| preset.spec) {
+            Some(Spec::Flash(flash)) if flash.slc.is_none() && flash.zones.is_none() => Self::Collection,
+            Some(Spec::Hybrid(_)) => Self::Merges,
+            _ => Self::Other,
+        }
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct MeasuredStep<'a> {
@@ -23,6 +48,8 @@ pub(crate) struct MeasuredStep<'a> {
     pub(crate) beside: Option<usize>,
     /// Whether another step is shown beside this one.
     pub(crate) is_base: bool,
+    /// Why the drive moves data.
+    pub(crate) moves: DataMoves,
 }
 
 impl<'a> MeasuredStep<'a> {

@@ -3,7 +3,7 @@
 use plan::{Action, Measure, Outcome, Step};
 
 use crate::figure::CellFigures;
-use crate::part::{MeasuredStep, axes};
+use crate::part::{DataMoves, MeasuredStep, axes};
 use crate::rounds::{RoundsCourse, SteadyVerdict};
 use crate::state::DriveState;
 use crate::timeline::Timeline;
@@ -16,6 +16,7 @@ pub(crate) fn parts(outcome: &Outcome) -> Vec<MeasuredStep<'_>> {
         Action::Measure(Measure { beside: Some(other), .. }) => steps().position(|step| name(step.index) == other),
         _ => None,
     };
+    let moves = DataMoves::of(outcome);
     let mut parts: Vec<MeasuredStep> = steps()
         .map(|step| MeasuredStep {
             step: &outcome.plan.steps[step.index],
@@ -25,6 +26,7 @@ pub(crate) fn parts(outcome: &Outcome) -> Vec<MeasuredStep<'_>> {
             readings: step.points.iter().map(CellFigures::of).collect(),
             beside: beside(&outcome.plan.steps[step.index]),
             is_base: false,
+            moves,
         })
         .collect();
     let judge = |index: usize| steps().position(|step| step.index == index).and_then(|place| is_steady(&parts[place]));

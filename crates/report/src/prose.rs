@@ -425,7 +425,7 @@ mod tests {
         assert_eq!(
             card.about_changes().as_deref(),
             Some(
-                "Change: from the first state with a figure to the last. Reads of an empty drive do not access its \
+                "Change: from the first state with a figure to the last. Reads of an empty drive need not access its \
                   media and are not measured."
             )
         );

@@ -29,7 +29,7 @@ const SHARE: &str = "Share of requests (%)";
 /// What a map of latencies shows, for captions.
 pub(crate) const HEAT_CAPTION: &str = "Latency heat map: each column is an interval of time, each row a range of \
     latencies, and the colour the share of the interval's requests, in factors of ten. A thin band means consistent \
-    latency; a second band is a second kind of request, such as those that wait for garbage collection; scattered \
+    latency; a second band is a second kind of request, such as those that wait behind slower ones; scattered \
     cells above are the tail.";
 
 /// The requests of one stretch of time.

@@ -5,7 +5,7 @@ use plan::compare::{Comparison, Contrast};
 
 use crate::column::{Column, columns};
 use crate::figure::CellFigures;
-use crate::part::{MeasuredStep, axes};
+use crate::part::{DataMoves, MeasuredStep, axes};
 use crate::parts::parts;
 use crate::state::DriveState;
 use crate::table::cell_name;
@@ -66,6 +66,7 @@ impl<'c> SharedStep<'c> {
                     readings: Vec::new(),
                     beside: None,
                     is_base: false,
+                    moves: DataMoves::Other,
                 },
             };
             // Units are those of all that the first run measured, shared or not.

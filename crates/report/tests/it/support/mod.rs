@@ -75,6 +75,7 @@ fn counters(measurement: &Measurement, amplification: u64) -> Counters {
     Counters {
         host_written: written,
         pages_programmed: written.get() * amplification / page.get(),
+        pages_moved: written.get() * (amplification - 1) / page.get(),
         page,
         ..Counters::default()
     }
