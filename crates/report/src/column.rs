@@ -33,12 +33,8 @@ pub(crate) fn columns(part: &MeasuredStep) -> Vec<Column> {
         return given.into_iter().map(|(figure, most)| Column::tried(figure, most)).collect();
     }
     let is_given = |metric: &Metric| part.readings.iter().any(|one| one.figure(*metric).interval().is_some());
-    let scaled = of_latencies(part);
-    let column = |metric| match Column::of(metric) {
-        column if column.unit == LATENCY => Column { unit: scaled.unit, scale: scaled.scale, ..column },
-        column => column,
-    };
-    Metric::tabled().filter(is_given).map(column).collect()
+    let latencies = of_latencies(part);
+    Metric::tabled().filter(is_given).map(|metric| Column::of(metric).with(latencies)).collect()
 }
 
 /// The unit of latencies before they are scaled.
@@ -59,6 +55,12 @@ impl Column {
     pub(crate) fn of(metric: Metric) -> Self {
         let better = if metric.more_is_better() { Better::More } else { Better::Less };
         Self { name: metric.title().to_owned(), better, unit: metric.unit(), scale: 1.0, metric: Some(metric) }
+    }
+
+    /// The same with latencies in their unit.
+    pub(crate) fn with(self, latencies: Scaled<'static>) -> Self {
+        let Scaled { unit, scale } = latencies;
+        if self.unit == LATENCY { Self { unit, scale, ..self } } else { self }
     }
 
     /// The column of a figure of trials, which is at most `most`: in the unit that suits.

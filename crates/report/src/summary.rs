@@ -3,6 +3,7 @@
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
 use plan::{Metric, Outcome};
 
+use crate::column::{Column, of_latencies};
 use crate::conditions::{date, took};
 use crate::cost::Cost;
 use crate::figure::CellFigure;
@@ -135,17 +136,19 @@ fn in_rounds(parts: &[MeasuredStep], width: u16, color: bool) -> Option<Table> {
 /// The figures of a step, a row for each cell or job.
 fn cells(part: &MeasuredStep, width: u16, color: bool) -> Table {
     let mut table = blank(width, color);
-    let head = |metric: Metric| match metric {
-        metric if metric.is_throughput() => metric.unit().to_owned(),
-        metric => format!("{}, {}", metric.title().trim_end_matches(" latency"), metric.unit()),
+    let head = |(metric, column): &(Metric, Column)| match metric.is_throughput() {
+        true => column.unit.to_owned(),
+        false => format!("{}, {}", column.name.trim_end_matches(" latency"), column.unit),
     };
     // Only replays that let somebody think have it, and they are about it.
     let has_time = part.readings.iter().any(|reading| reading.figure(Metric::Time).interval().is_some());
-    let shown: Vec<Metric> = Metric::brief().chain(has_time.then_some(Metric::Time)).collect();
-    let heads = shown.iter().map(|&metric| Cell::new(head(metric)).set_alignment(CellAlignment::Right));
+    let latencies = of_latencies(part);
+    let shown = Metric::brief().chain(has_time.then_some(Metric::Time));
+    let shown: Vec<_> = shown.map(|metric| (metric, Column::of(metric).with(latencies))).collect();
+    let heads = shown.iter().map(|column| Cell::new(head(column)).set_alignment(CellAlignment::Right));
     table.set_header([Cell::new(&part.step.title)].into_iter().chain(heads));
     for reading in &part.readings {
-        let figures = shown.iter().map(|&metric| figure_cell(&reading.figure(metric), color));
+        let figures = shown.iter().map(|(metric, column)| figure_cell(&reading.figure(*metric).scaled(column.scale), color));
         let name = match cell_name(part, reading) {
             name if name.is_empty() => reading.cell().workload.pattern.words().to_owned(),
             name => name,

@@ -141,6 +141,22 @@ fn jobs_have_a_row_each_and_stand_for_no_key_figure() {
 }
 
 #[test]
+fn long_latencies_of_a_table_are_in_milliseconds() {
+    let mut outcome = with_jobs();
+    let index = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "access").unwrap();
+    for repeat in outcome.steps[index].points.iter_mut().flat_map(|point| &mut point.repeats) {
+        let measurement = repeat.measurement_mut().expect("it was measured");
+        (0..4_000).for_each(|_| measurement.read.latency.record(Nanos::from_millis(50)));
+    }
+    let text = report::summary(&outcome, 80, false);
+    let mut table = text.lines().skip_while(|line| !line.starts_with("Access time "));
+    let head = table.next().expect("jobs have a table");
+    assert!(head.contains("99 %, ms"), "{head}");
+    let row = table.find(|line| line.starts_with("reader")).expect("it has a row");
+    assert!(row.contains(" 50.0") || row.contains(" 50.1"), "{row}");
+}
+
+#[test]
 fn a_report_says_what_each_job_did() {
     let page = report::html(&with_jobs());
     for words in ["concurrently: reader (random read, ", "; writer (random write, "] {
