@@ -285,7 +285,8 @@ fn power(workload: &Workload) -> f64 {
 
 #[test]
 fn what_the_drive_does_in_the_ramp_is_no_part_of_the_figures() {
-    let workload = Workload { pattern: Pattern::RandRead, stop: Stop::after(Nanos::from_secs(2)), ..Workload::default() };
+    let workload =
+        Workload { pattern: Pattern::RandRead, stop: Stop::after(Nanos::from_secs(2)), ..Workload::default() };
     let [without, with] = [0, 10].map(|ramp| power(&Workload { ramp: Nanos::from_secs(ramp), ..workload.clone() }));
     assert!((with / without - 1.0).abs() < 0.03, "{with} and {without} W");
 }

@@ -148,7 +148,8 @@ fn cells(part: &MeasuredStep, width: u16, color: bool) -> Table {
     let heads = shown.iter().map(|column| Cell::new(head(column)).set_alignment(CellAlignment::Right));
     table.set_header([Cell::new(&part.step.title)].into_iter().chain(heads));
     for reading in &part.readings {
-        let figures = shown.iter().map(|(metric, column)| figure_cell(&reading.figure(*metric).scaled(column.scale), color));
+        let figures =
+            shown.iter().map(|(metric, column)| figure_cell(&reading.figure(*metric).scaled(column.scale), color));
         let name = match cell_name(part, reading) {
             name if name.is_empty() => reading.cell().workload.pattern.words().to_owned(),
             name => name,
