@@ -65,14 +65,15 @@ pub enum PresetError {
 pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> PresetError {
     PresetError::Unknown {
         name: name.to_owned(),
-        nearest: nearest(name, known.clone()).or_else(|| begun(name, known)).map(str::to_owned),
+        nearest: begun(name, known.clone()).or_else(|| nearest(name, known)).map(str::to_owned),
     }
 }
 
-/// The first of `known` that begins with `name`, such as a model in one of its capacities.
+/// The first of `known` that begins with `name`, such as a model in one of its capacities, hyphens and the like aside.
 fn begun<'a>(name: &str, mut known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    known.find(|known| name.len() > 1 && known.starts_with(&name))
+    let bare = |name: &str| name.to_lowercase().replace(|letter: char| !letter.is_alphanumeric(), "");
+    let name = bare(name);
+    known.find(|known| name.len() > 1 && bare(known).starts_with(&name))
 }
 
 /// What the reader of a file said, in the file's own terms in place of those of the program's types.

@@ -186,7 +186,7 @@ fn a_trim_is_never_cut() {
 #[test]
 fn a_host_uses_power_for_being_on_and_for_working() {
     let mut rig = Rig::new(spec(&format!("{SINGLE}&power.idle=10W&power.cpu=5W")));
-    let drive = |rig: &Rig| rig.drives()[0].counters().energy_nj;
+    let drive = |rig: &Rig| rig.drives()[0].counters_at(rig.now()).energy_nj;
     rig.submit(Nanos::ZERO, Tag(0), read(0, 4));
     let at = rig.complete(Nanos::MAX).unwrap().at;
     assert_eq!(
@@ -199,7 +199,7 @@ fn a_host_uses_power_for_being_on_and_for_working() {
 #[test]
 fn a_host_uses_more_while_any_request_is_under_way_however_many() {
     let mut rig = Rig::new(spec(&format!("{SINGLE}&power.idle=10W&power.active=3W&power.cpu=0W")));
-    let own = |rig: &Rig| rig.counters().energy_nj - rig.drives()[0].counters().energy_nj;
+    let own = |rig: &Rig| rig.counters().energy_nj - rig.drives()[0].counters_at(rig.now()).energy_nj;
     (0..3).for_each(|index| rig.submit(Nanos::ZERO, Tag(0), read(index, 4)));
     let first = rig.complete(Nanos::MAX).unwrap().at;
     assert_eq!(own(&rig), 13 * first.as_nanos(), "two are still under way");

@@ -94,9 +94,9 @@ fn the_review_sweeps_every_power_of_two() {
             let sizes: Vec<Bytes> = measure.cells.iter().map(|cell| cell.workload.block).collect();
             assert_eq!(sizes, powers_of_two(small, largest), "{name}");
             for cell in &measure.cells {
-                let stop = Stop::after(Nanos::from_secs(2));
+                let (stop, ramp) = (Stop::after(Nanos::from_secs(2)), Nanos::from_secs(1));
                 let block = cell.workload.block;
-                let expected = Workload { pattern, block, queue_depth: depth, stop, ..Workload::default() };
+                let expected = Workload { pattern, block, queue_depth: depth, stop, ramp, ..Workload::default() };
                 assert_eq!(cell.workload, expected, "{name}");
             }
         }
@@ -122,7 +122,8 @@ fn the_review_covers_depths_shares_and_access_time() {
         ("worn-access-read", Pattern::RandRead),
         ("worn-access-write", Pattern::RandWrite),
     ] {
-        let workload = Workload { pattern, stop: Stop::after(Nanos::from_secs(30)), ..Workload::default() };
+        let (stop, ramp) = (Stop::after(Nanos::from_secs(30)), Nanos::from_secs(1));
+        let workload = Workload { pattern, stop, ramp, ..Workload::default() };
         assert_eq!(measure(&plan, name).cells, [Cell { point: Vec::new(), workload }], "{name}");
     }
 }
