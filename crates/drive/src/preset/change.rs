@@ -3,7 +3,7 @@
 use block::nearest;
 use toml::{Table as Toml, Value};
 
-use super::error::{PresetError, plain};
+use super::error::{ALL, PresetError, plain};
 use super::fields::Table;
 
 /// The file `text` with `changes` made. Fields of `tables` may be set whether the file has them or not.
@@ -97,9 +97,6 @@ fn resolve<'a>(name: &'a str, tables: &[Table]) -> Result<(&'static str, &'a str
         _ => Err(correction(name, tables)),
     }
 }
-
-/// What lists the fields of a drive.
-pub const ALL: &str = "`assay drives show NAME` has the fields of a drive, docs/models.md explains all";
 
 /// That there is no `name`, and what is most like it.
 fn correction(name: &str, tables: &[Table]) -> String {

@@ -3,7 +3,6 @@
 use block::{field_suggestion, nearest};
 use thiserror::Error;
 
-use super::change::ALL;
 use crate::Specimen;
 
 /// Why a drive cannot be had.
@@ -99,6 +98,9 @@ pub(super) fn plain(message: &str) -> String {
     let rest = rest.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '_');
     format!("{before}expected a table{rest}")
 }
+
+/// What lists the fields of a drive.
+pub(super) const ALL: &str = "`assay drives show NAME` has the fields of a drive, docs/models.md explains all";
 
 /// The message of a field that is not known, with the nearest of those that are in place of a long list of them.
 fn short(message: &str) -> String {
