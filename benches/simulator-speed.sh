@@ -119,7 +119,7 @@ measure() { # CASE
 # The drive whole, and without each table that holds a mechanism.
 price() { # DRIVE
     local whole=$scratch/whole.toml table tables=() all=() pattern number whole_cost
-    "$assay" drives show "$1" | sed -n '/^name = /,$p' >"$whole"
+    "$assay" drives show --toml "$1" >"$whole"
     for table in variation errors suspend journal housekeeping chores gc thermal map wear; do
         grep -q "^\[$table[].]" "$whole" || continue
         awk -v table="$table" '/^\[/ { leave = ($0 ~ "^\\[+" table "[].]") } !leave' "$whole" >"$scratch/without-$table.toml"

@@ -38,5 +38,5 @@ pub use rate::Rate;
 pub use request::{Completion, Op, Request, Tag};
 pub use seed::Seed;
 pub use status::Status;
-pub use suggest::{nearest, suggestion};
+pub use suggest::{field_suggestion, nearest, suggestion};
 pub use zone::{Zone, ZoneAction, ZoneLimits, ZoneState};

@@ -21,6 +21,16 @@ pub fn suggestion<K: AsRef<str>>(word: &str, known: &[K]) -> String {
     }
 }
 
+/// The same of a field, of which there may be so many that a list would hide the message: `all` says what lists them.
+pub fn field_suggestion<K: AsRef<str>>(word: &str, known: &[K], all: &str) -> String {
+    const LISTED: usize = 12;
+    match nearest(word, known) {
+        _ if known.len() <= LISTED => suggestion(word, known),
+        Some(near) => format!("did you mean `{}`? {all}", near.as_ref()),
+        None => all.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,5 +45,9 @@ mod tests {
         assert_eq!(nearest(&"x".repeat(100_000), known), None);
         assert_eq!(suggestion("block-size", &known), "use one of iodepth, numjobs, bs");
         assert_eq!(suggestion("numjob", &known), "did you mean `numjobs`?");
+        assert_eq!(field_suggestion("block-size", &known, "see there"), "use one of iodepth, numjobs, bs");
+        let many: Vec<String> = (0..20).map(|number| format!("field-{number}")).collect();
+        assert_eq!(field_suggestion("feld-7", &many, "see there"), "did you mean `field-7`? see there");
+        assert_eq!(field_suggestion("block-size", &many, "see there"), "see there");
     }
 }

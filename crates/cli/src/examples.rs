@@ -50,6 +50,7 @@ pub fn of(command: &str) -> &'static [Example] {
         "drives" => &[
             ("assay drives", "all simulated drives"),
             ("assay drives show x25-m", "the parameters of one, with sources"),
+            ("assay drives show --toml x25-m > mine.toml", "its file, to change"),
             (
                 "assay drives new mine --from 'capacity=1TB, interface=SATA' > mine.toml",
                 "a drive of your own from its data sheet",
@@ -57,6 +58,7 @@ pub fn of(command: &str) -> &'static [Example] {
         ],
         "plans" => &[
             ("assay plans show review", "what a review does, step by step"),
+            ("assay plans show --toml review > mine.toml", "its file, to change"),
             ("assay plans new my-plan > my-plan.toml", "a plan of your own to begin with"),
         ],
         "profiles" => &[("assay profiles", "all access profiles")],

@@ -13,6 +13,7 @@ mod fingerprint;
 mod fio_line;
 mod fio_logs;
 mod fio_status;
+mod fold;
 mod format;
 mod http;
 mod interruption;
@@ -184,7 +185,15 @@ fn refuse(refusal: clap::Error) -> ! {
         let document = serde_json::json!({ "error": text.trim_start_matches("error: ").trim_end() });
         terminal::say(&format!("{document}\n")).ok();
     }
-    refusal.exit()
+    if !refusal.use_stderr() {
+        refusal.exit();
+    }
+    let styled = refusal.render();
+    match color(std::io::stderr().is_terminal()) {
+        true => terminal::complain(styled.ansi().to_string().trim_end()),
+        false => terminal::complain(styled.to_string().trim_end()),
+    }
+    std::process::exit(refusal.exit_code())
 }
 
 /// Opens the store that was asked for, or the user's own, to read it alone; one that is not there has no runs.

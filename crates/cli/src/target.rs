@@ -409,6 +409,7 @@ pub fn survey(name: &str, options: &RealOptions, given: Option<Endurance>) -> Re
             capacity: size,
             pace: Pace::of(&Environment::with_target(path)),
             is_simulated: false,
+            is_disk: false,
             fills_untimed: false,
             spare: None,
             endurance: given.map(RatedEndurance::given),

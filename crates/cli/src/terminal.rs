@@ -9,6 +9,7 @@ use std::sync::{Mutex, OnceLock};
 use comfy_table::Table;
 
 use crate::failure::Failure;
+use crate::fold::folded;
 
 /// How much is told on standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,8 +84,12 @@ pub fn complain(words: impl Display) {
 
 /// The one way to standard error.
 fn to_stderr(line: &str) {
+    let is_terminal = io::stderr().is_terminal();
+    let clean = plain(line, color(is_terminal));
+    // Programs read messages by the line, people in a terminal of some width.
+    let folded = if is_terminal { folded(&clean, width_of(true, Table::new().use_stderr())).into() } else { clean };
     // Nobody can be told that nobody can be told.
-    writeln!(io::stderr().lock(), "{}", plain(line, color(io::stderr().is_terminal()))).ok();
+    writeln!(io::stderr().lock(), "{folded}").ok();
 }
 
 /// Holds back what is told from now on, because the terminal is drawn on.
@@ -149,9 +154,13 @@ fn in_ascii(text: &str) -> String {
 /// How wide what is printed may be: as the terminal is (a serial line does not say), or `COLUMNS` says, within reason; 80 columns where there is
 /// neither.
 pub fn width() -> u16 {
+    width_of(std::io::stdout().is_terminal(), &Table::new())
+}
+
+/// The same of what `table` would be printed to.
+fn width_of(is_terminal: bool, table: &Table) -> u16 {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns >= 40);
-    let is_terminal = std::io::stdout().is_terminal();
-    asked.or_else(|| Table::new().width().filter(|columns| is_terminal && *columns > 0)).unwrap_or(80).min(120)
+    asked.or_else(|| table.width().filter(|columns| is_terminal && *columns > 0)).unwrap_or(80).min(120)
 }
 
 /// A text as a terminal may be given it: whatever in it came from a file, a store, a drive or the network, nothing moves the

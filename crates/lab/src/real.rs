@@ -236,6 +236,7 @@ impl Subject for Real {
             capacity: self.capacity(),
             pace,
             is_simulated: false,
+            is_disk: false,
             fills_untimed: false,
             spare: None,
             endurance: None,

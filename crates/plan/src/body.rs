@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use block::{Nanos, ParseError, suggestion};
+use block::{Nanos, ParseError, field_suggestion, suggestion};
 use host::PurgeMethod;
 use stats::SteadyRule;
 use toml::de::{DeTable, DeValue};
@@ -256,9 +256,13 @@ pub(super) fn share(value: &Value) -> Result<f64, Diagnostic> {
     }
 }
 
+/// What lists the fields of steps.
+pub(super) const ALL_FIELDS: &str =
+    "`assay run --help` lists the fields of a workload, docs/plans.md those of every kind of step";
+
 /// That `place` has no entry called `key`.
 pub(super) fn unknown_key(key: &str, span: Range<usize>, known: &[&str], place: &str) -> Diagnostic {
     Diagnostic::new("plan::unknown-field", span, format!("unknown field `{key}` in {place}"))
         .label("not known here")
-        .help(suggestion(key, known))
+        .help(field_suggestion(key, known, ALL_FIELDS))
 }

@@ -1,6 +1,6 @@
 //! A simulated drive as a run keeps it, so that reading the run never asks what the drive is today.
 
-use drive::preset::{ListPrice, Preset, Rated, Spec};
+use drive::preset::{ListPrice, Preset, Rated, Spec, is_title_of_changed};
 use serde::{Deserialize, Serialize};
 
 use crate::replicate::{KnownFigure, known_figures};
@@ -56,6 +56,16 @@ impl DriveRecord {
     /// As a store keeps it.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("words and finite numbers always serialise")
+    }
+
+    /// Whether fields of the drive were changed by name, so that ratings and price are those of the drive before that.
+    pub fn is_changed(&self) -> bool {
+        #[derive(Deserialize)]
+        struct Part {
+            title: String,
+        }
+        let part = |file: &String| toml::from_str::<Part>(file).ok();
+        self.files.first().and_then(part).is_some_and(|part| is_title_of_changed(&part.title))
     }
 
     /// What the drive's maker promises; none of a rig.

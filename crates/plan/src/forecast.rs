@@ -33,6 +33,10 @@ pub struct StepForecast {
     pub time: Bounds<Nanos>,
 }
 
+/// What a simulated review takes beside its steps: the store, the statistics, the report. Source: measured; a disk's review is
+/// hardly more.
+const AROUND: Nanos = Nanos::from_secs(1);
+
 /// What `plan` will cost at `place`.
 ///
 /// Where the plan limits data, what is written is exact, and where it limits time, the time is. The rest follows from
@@ -45,7 +49,7 @@ pub fn forecast(plan: &Plan, place: &Place) -> Forecast {
         true => 1,
         false => 1 + others.iter().filter(|(_, last)| *last > index).count() as u64,
     };
-    let mut host_time = Nanos::ZERO;
+    let mut host_time = AROUND;
     let mut steps = Vec::new();
     for (index, step) in plan.steps.iter().enumerate() {
         let work = step.work(&site);

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use block::suggestion;
+use block::field_suggestion;
 use toml::de::{DeTable, DeValue};
 use workload::Workload;
 
 use super::axis::LOAD;
-use super::body::setting;
+use super::body::{ALL_FIELDS, setting};
 use super::diagnostic::{Diagnostic, Mistakes};
 use super::fields::{Setting, names};
 use super::value::{Value, entries, quantity, wrong_type};
@@ -79,7 +79,7 @@ pub(super) fn read(table: &DeTable, span: Range<usize>, mistakes: &mut Mistakes)
             None => mistakes.push(
                 Diagnostic::new("plan::unknown-field", span, format!("`{key}` is not a field of a workload"))
                     .label("cannot be swept")
-                    .help(suggestion(key, &known)),
+                    .help(field_suggestion(key, &known, ALL_FIELDS)),
             ),
         }
     }

@@ -135,6 +135,7 @@ fn summary(report: &Report) -> Markup {
             @if !scorecard.rows.is_empty() { (table::scorecard(scorecard, rated.as_ref(), reviewed.as_ref())) }
             (rounds::overview(parts))
             p.trust {
+                @if let Some(words) = rated::left_out(outcome) { (words) " " }
                 @if outcome.run.simulated { "Durations are the plan's for simulated drives. " }
                 @if outcome.run.quick { "Shortened by " code { "--quick" } ": a full run takes longer and has narrower intervals. " }
                 @if let Some(precision) = prose::precision(parts) { (precision) " " }

@@ -3,7 +3,7 @@
 use block::Bytes;
 use drive::preset::{Promise, Rated};
 use maud::{Markup, html};
-use plan::{Metric, Outcome};
+use plan::{DriveRecord, Metric, Outcome};
 use workload::Pattern;
 
 use crate::key::{KeyFigure, Scorecard};
@@ -38,9 +38,9 @@ pub(crate) struct Rating {
 }
 
 impl RatedSheet {
-    /// Of a simulated drive as its file has it; none of a real one, and none of one with other parts.
+    /// Of a simulated drive as its file has it; none of a real one, and none of a changed one.
     pub(crate) fn of(outcome: &Outcome) -> Option<Self> {
-        let drive = outcome.drive.as_ref().filter(|_| !outcome.run.target.contains('?'))?;
+        let drive = outcome.drive.as_ref().filter(|_| !is_changed(outcome))?;
         let rated = drive.rated().filter(|rated| !rated.source.is_empty())?;
         Some(Self { rated, origin: of_today(outcome) })
     }
@@ -84,6 +84,18 @@ impl RatedSheet {
             }
         }
     }
+}
+
+/// Whether a run's drive was changed by name. Runs of earlier versions have that in the target's name alone.
+pub(crate) fn is_changed(outcome: &Outcome) -> bool {
+    outcome.run.target.contains('?') || outcome.drive.as_ref().is_some_and(DriveRecord::is_changed)
+}
+
+/// That a changed drive has no column of ratings; none where there would be none anyway.
+pub(crate) fn left_out(outcome: &Outcome) -> Option<&'static str> {
+    let has_ratings = outcome.drive.as_ref()?.rated().is_some_and(|rated| !rated.source.is_empty());
+    let words = "The drive was changed: ratings and published figures of the unchanged drive are left out.";
+    (has_ratings && is_changed(outcome)).then_some(words)
 }
 
 /// What a drive is rated for `row`, in the unit of that: as data sheets have it 128 KiB and more in order, 4 KiB at random at

@@ -4,7 +4,7 @@ mod attached;
 mod headroom;
 mod image;
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use self::headroom::Quickest;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::number;
-use crate::terminal::say;
+use crate::terminal::{complain, say};
 
 /// How often it is looked whether it is time to end.
 const LOOK: Duration = Duration::from_millis(50);
@@ -258,7 +258,7 @@ fn begun(
 
 /// Says something to whoever listens; in the background nobody does.
 fn tell(words: std::fmt::Arguments) {
-    writeln!(std::io::stderr(), "{words}").ok();
+    complain(words);
 }
 
 /// Waits until it is time to end, and tells what happens meanwhile.

@@ -25,10 +25,13 @@ pub struct Drives {
 
 #[derive(Clone, Debug, Subcommand)]
 enum OfDrives {
-    /// Describe one
+    /// Describe one: a summary, then its file
     Show {
         /// Its name
         name: String,
+        /// Print its file alone, to begin one of your own with
+        #[arg(long)]
+        toml: bool,
     },
     /// Print the SMART data of a new one, as `smartctl --json -a` does
     Smart {
@@ -55,10 +58,13 @@ pub struct Plans {
 
 #[derive(Clone, Debug, Subcommand)]
 enum Named {
-    /// Describe one
+    /// Describe one: its steps, then its file
     Show {
         /// Its name
         name: String,
+        /// Print its file alone, to begin one of your own with
+        #[arg(long)]
+        toml: bool,
     },
     /// Print a plan to begin with, which explains itself
     New {
@@ -84,7 +90,8 @@ pub fn drives(arguments: &Drives) -> Result<(), Failure> {
             let lines: String = Preset::all().map(line).collect();
             say(&format!("{head}{lines}\n{}\n", wrapped(LEGEND, width()).join("\n")))
         }
-        Some(OfDrives::Show { name }) => say(&describe(&named(name)?)),
+        Some(OfDrives::Show { name, toml: true }) => say(&named(name)?.text),
+        Some(OfDrives::Show { name, toml: false }) => say(&describe(&named(name)?)),
         Some(OfDrives::Smart { name }) => {
             let preset = named(name)?;
             let drive = preset.build();
@@ -120,7 +127,7 @@ fn named(name: &str) -> Result<Preset, Failure> {
 
 /// A drive in words, then its file, which has every number with its source.
 fn describe(preset: &Preset) -> String {
-    let mut text = format!("{}\n\n", preset.title);
+    let mut text = wrapped(&preset.title, width()).join("\n") + "\n\n";
     for (label, fact) in preset.facts().into_iter().chain(predictions(preset)) {
         text += &entry(label, 11, &fact);
     }
@@ -170,7 +177,8 @@ fn times(factor: f64) -> String {
 fn predictions(preset: &Preset) -> Vec<(&'static str, String)> {
     let mut said = Vec::new();
     if !preset.rated.fitted.is_empty() {
-        said.push(("fitted", format!("to {} of its ratings", preset.rated.fitted.len())));
+        let of = if preset.is_changed() { "the unchanged drive, " } else { "" };
+        said.push(("fitted", format!("{of}to {} of its ratings", preset.rated.fitted.len())));
     }
     let records: Vec<&PredictionRecord> = kept(&preset.name).collect();
     if records.is_empty() {
@@ -207,7 +215,8 @@ pub fn plans(arguments: &Plans) -> Result<(), Failure> {
             }
             say(&format!("{lines}\n`assay plans show NAME` shows one, `assay review --plan NAME|FILE` runs it.\n"))
         }
-        Some(Named::Show { name }) => {
+        Some(Named::Show { name, toml: true }) => say(&catalog::find(name)?.text),
+        Some(Named::Show { name, toml: false }) => {
             let source = catalog::find(name)?;
             let plan = read(&source.file_name, &source.text)?;
             say(&format!("{}\n{}", steps(&plan), source.text))

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 
 use block::{Bytes, Seed};
 use clap::ValueEnum;
-use lab::Outcome;
 use lab::plan::{self, Field, PlanLength, PlanText};
+use lab::{DriveRecord, Outcome};
 use report::export::{self, FioJob, Single};
 use store::{Annotations, Store};
 use workload::{Workload, amount};
@@ -320,10 +320,18 @@ pub fn document(
         findings: &findings,
     };
     Ok(match format {
-        RunFormat::Text => export::text(&single),
+        RunFormat::Text => changed(outcome) + &export::text(&single),
         RunFormat::Json => export::json(&single),
         RunFormat::Csv => export::csv(&single),
         RunFormat::Series => export::series(&single),
         RunFormat::Fio => export::fio(&[FioJob::alone(single)], true),
     })
+}
+
+/// What a changed simulated drive is and what is other in it, before its name; nothing of any other target.
+fn changed(outcome: &Outcome) -> String {
+    match outcome.drive.as_ref().is_some_and(DriveRecord::is_changed) {
+        true => report::wrapped(&outcome.run.target_identity, 80).join("\n") + "\n",
+        false => String::new(),
+    }
 }

@@ -29,8 +29,7 @@ pub fn resolved(text: &str) -> Result<Option<String>, PresetError> {
     if !file.contains_key("base") {
         return Ok(None);
     }
-    let comment: String = text.lines().take_while(|line| line.starts_with('#')).flat_map(|line| [line, "\n"]).collect();
-    Ok(Some(comment + &written(&whole(file, DEPTH_MAX)?)))
+    Ok(Some(written(&whole(file, DEPTH_MAX)?, text)))
 }
 
 /// `file` with all that its bases say and it does not.
@@ -101,15 +100,20 @@ fn over(file: Toml, mut base: Toml, base_name: &str, name: &str) -> Result<Toml,
     Ok(base)
 }
 
-/// A file as people write it: the name first, then the tables with their sources first.
-fn written(file: &Toml) -> String {
-    let line = |key: &str, value: &Value| format!("{key} = {value}\n");
+/// A file as people write it: the comment that `before` begins with, the name, then the tables with their sources first.
+pub(super) fn written(file: &Toml, before: &str) -> String {
+    let is_bare = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+    let line = |key: &str, value: &Value| match key.chars().all(is_bare) {
+        true => format!("{key} = {value}\n"),
+        false => format!("{} = {value}\n", Value::String(key.to_owned())),
+    };
     let first = |table: &Toml, names: &[&str]| -> String {
         let rest = table.iter().filter(|(key, value)| !names.contains(&key.as_str()) && !value.is_table());
         let named = names.iter().filter_map(|name| Some(line(name, table.get(*name)?)));
         named.chain(rest.map(|(key, value)| line(key, value))).collect()
     };
-    let mut text = first(file, &["name", "title", "kind"]);
+    let comment = before.lines().take_while(|line| line.starts_with('#')).flat_map(|line| [line, "\n"]);
+    let mut text = comment.collect::<String>() + &first(file, &["name", "title", "kind"]);
     let order = |key: &str| ["rated", "capacity", "geometry", "nand"].iter().position(|name| *name == key).unwrap_or(9);
     let mut tables: Vec<(&String, &Toml)> =
         file.iter().filter_map(|(key, value)| Some((key, value.as_table()?))).collect();
@@ -127,7 +131,12 @@ fn wrong(base: &str, why: String) -> PresetError {
 /// The error that the whole file is none, which names no line: nobody wrote that file.
 pub fn refused(error: PresetError) -> PresetError {
     match error {
-        PresetError::Text(error) => PresetError::Whole(error.message().to_owned()),
+        PresetError::Text(error) => {
+            let message = error.message();
+            let is_own = ["name", "title"].iter().any(|own| message == format!("missing field `{own}`"));
+            let own = if is_own { "; a drive has a name and a title of its own, whatever its base" } else { "" };
+            PresetError::Whole(format!("{message}{own}"))
+        }
         other => other,
     }
 }
@@ -183,6 +192,7 @@ mod tests {
     fn what_is_no_base_is_explained() {
         for (from, to, words) in [
             ("\"x25-m\"", "\"x25m\"", "did you mean `x25-m`?"),
+            ("title = \"Own\"\n", "", "missing field `title`; a drive has a name and a title of its own"),
             ("\"x25-m\"", "7", "it names a drive, a class, or a list of them"),
             ("\"x25-m\"", "\"raptor-150\"\nkind = \"flash\"", "it is a drive of kind `disk`"),
             ("source = \"half of them\"\n", "", "[geometry] of the file changes it without a source"),

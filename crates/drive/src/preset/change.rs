@@ -3,7 +3,7 @@
 use block::nearest;
 use toml::{Table as Toml, Value};
 
-use super::error::{PresetError, plain};
+use super::error::{ALL, PresetError, plain};
 use super::fields::Table;
 
 /// The file `text` with `changes` made. Fields of `tables` may be set whether the file has them or not.
@@ -68,6 +68,17 @@ pub fn part<'a>(change: &'a str, tables: &[Table]) -> Result<(&'static str, &'a 
     Ok((table, field, value.trim()))
 }
 
+/// A change in words: what it changes, with its table, and to what. What names nothing stays as it is.
+pub fn told<'a>(change: &'a str, tables: &[Table], prefix: &str) -> (String, &'a str) {
+    match part(change, tables) {
+        Ok((table, field, value)) => (format!("{prefix}{table}.{field}"), value),
+        Err(_) => {
+            let (name, value) = change.split_once('=').unwrap_or((change, ""));
+            (format!("{prefix}{}", name.trim()), value.trim())
+        }
+    }
+}
+
 /// The table and field that `name` means.
 fn resolve<'a>(name: &'a str, tables: &[Table]) -> Result<(&'static str, &'a str), String> {
     let of = |field: &str| -> Vec<&'static str> {
@@ -102,9 +113,16 @@ fn correction(name: &str, tables: &[Table]) -> String {
         let fields: Vec<String> = fields.iter().map(|field| format!("`{table}.{field}`")).collect();
         return format!("`{table}` is a table; say which field of it: {}", fields.join(", "));
     }
+    // The same field may be in a table of another name: `nand.read` is `media.read` of phase-change memory.
+    let field = name.rsplit('.').next().unwrap_or(name);
+    let same: Vec<&str> = all().filter(|(_, known)| *known == field).map(|(table, _)| table).collect();
+    let near = near.map(|near| format!("`{near}`")).or_else(|| {
+        let paths: Vec<String> = same.iter().take(3).map(|table| format!("`{table}.{field}`")).collect();
+        (!paths.is_empty()).then(|| paths.join(" or "))
+    });
     match near {
-        Some(near) => format!("there is no `{name}`; did you mean `{near}`?"),
-        None => format!("there is no `{name}`; there are {}", paths.join(", ")),
+        Some(near) => format!("there is no `{name}`; did you mean {near}? {ALL}"),
+        None => format!("there is no `{name}`; {ALL}"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why a drive cannot be had.
 
-use block::nearest;
+use block::{field_suggestion, nearest};
 use thiserror::Error;
 
 use crate::Specimen;
@@ -91,11 +91,24 @@ pub(super) fn plain(message: &str) -> String {
         ("expected a sequence", "expected a list"),
         ("expected a map", "expected a table"),
     ];
+    let message = short(message);
     let message = TERMS.iter().fold(message.to_owned(), |message, (term, words)| message.replace(term, words));
     // The name behind it is of a type, too.
     let Some((before, rest)) = message.split_once("expected struct ") else { return message };
     let rest = rest.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '_');
     format!("{before}expected a table{rest}")
+}
+
+/// What lists the fields of a drive.
+pub(super) const ALL: &str = "`assay drives show NAME` has the fields of a drive, docs/models.md explains all";
+
+/// The message of a field that is not known, with the nearest of those that are in place of a long list of them.
+fn short(message: &str) -> String {
+    let parts = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once("`, expected one of `"));
+    let Some((found, known)) = parts else { return message.to_owned() };
+    let (known, rest) = known.rsplit_once('`').unwrap_or((known, ""));
+    let known: Vec<&str> = known.split("`, `").collect();
+    format!("unknown field `{found}`; {}{rest}", field_suggestion(found, &known, ALL))
 }
 
 /// One mistake in a sentence, several in a list.

@@ -46,7 +46,7 @@ pub fn of_single(changes: &str) -> (String, Vec<&str>) {
 }
 
 /// Whether a change after `rig.` is to the table `rig` of the drive's file itself.
-fn is_of_table(rest: &str) -> bool {
+pub fn is_of_table(rest: &str) -> bool {
     let name = rest.split('=').next().unwrap_or_default().trim();
     HostTable::FIELDS.contains(&name)
 }

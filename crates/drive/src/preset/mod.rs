@@ -14,6 +14,7 @@ pub(crate) mod power;
 mod price;
 mod rated;
 pub mod sheet;
+mod title;
 pub(crate) mod units;
 pub(crate) mod zones;
 
@@ -26,6 +27,7 @@ pub use name::{DriveName, changed_name};
 pub use price::ListPrice;
 pub use rated::{Promise, Rated};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+pub use title::is_changed as is_title_of_changed;
 
 use self::embedded::EMBEDDED;
 pub(crate) use self::embedded::RIGS;
@@ -237,6 +239,7 @@ impl Preset {
                 host::apply(&changed, &of_host, RigFile::TABLES)?
             }
         };
+        let text = title::retitled(&text, &self.text, &self.title, &self.told(changes));
         let capacity = self.capacity();
         let changed = Self::parse_whole(&text).and_then(|changed| match changed.capacity() == capacity {
             true => Ok(changed),
@@ -247,6 +250,23 @@ impl Preset {
         let mut changed = changed.map_err(|error| change::refused(changes, &error))?;
         changed.name = changed_name(&self.name, changes);
         Ok(changed)
+    }
+
+    /// Each of `changes` as the field that it names, with its table, and the value.
+    fn told<'a>(&self, changes: &'a str) -> Vec<(String, &'a str)> {
+        let (own, host) = (self.spec.tables(), RigFile::TABLES);
+        let told = |change: &'a str| match (change.trim_start().split_once('.'), &self.spec) {
+            (Some(("drive", rest)), Spec::Rig(rig)) => change::told(rest, rig.member.spec.tables(), "drive."),
+            (Some(("rig", rest)), Spec::Rig(_)) | (Some(("drive", rest)), _) => change::told(rest, own, ""),
+            (Some(("rig", rest)), _) if !host::is_of_table(rest) => change::told(rest, host, "rig."),
+            _ => change::told(change, own, ""),
+        };
+        changes.split('&').map(told).collect()
+    }
+
+    /// Whether fields of it were changed by name, so that ratings and price are those of the drive before that.
+    pub fn is_changed(&self) -> bool {
+        title::is_changed(&self.title)
     }
 
     /// What the host can store.
@@ -321,9 +341,11 @@ impl Preset {
         };
         facts.extend(self.host_fact().map(|fact| ("host", fact)));
         facts.extend((self.specimen > 1).then(|| ("specimen", format!("{} of this model", self.specimen))));
-        facts.extend(self.rated.facts().map(|fact| ("rated", fact)));
+        let original = if self.is_changed() { " (unchanged drive)" } else { "" };
+        facts.extend(self.rated.facts().map(|fact| ("rated", format!("{fact}{original}"))));
         let price = ListPrice::of_file(&self.text);
-        facts.extend(price.map(|price| ("price", format!("{} ({}, {})", price.amount, price.date, price.source))));
+        let told = |price: ListPrice| format!("{} ({}, {}){original}", price.amount, price.date, price.source);
+        facts.extend(price.map(|price| ("price", told(price))));
         facts
     }
 
@@ -337,7 +359,7 @@ impl Preset {
             Spec::Disk(spec) => (AttributeSet::Disk, spec.turns()),
             _ => (AttributeSet::Generic, 0),
         };
-        let plain = Identity::new(&self.name, &self.title, self.capacity(), attributes);
+        let plain = Identity::new(&self.name, title::original(&self.title), self.capacity(), attributes);
         let plain = Identity { rotation_rate, ..plain };
         let part: PresetPart = toml::from_str(&self.text).expect("the file was read before");
         match part.smart {

@@ -16,7 +16,8 @@ impl RatedEndurance {
     /// What the maker of a simulated drive promises; none where its file does not say.
     pub fn of(preset: &Preset) -> Option<Self> {
         let rated = &preset.rated;
-        Some(Self { rated: rated.endurance?, source: rated.endurance_source.clone() })
+        let original = if preset.is_changed() { ", of the unchanged drive" } else { "" };
+        Some(Self { rated: rated.endurance?, source: format!("{}{original}", rated.endurance_source) })
     }
 
     /// What the user gave.

@@ -8,7 +8,7 @@ mod host;
 mod pace;
 
 use block::{Bytes, Nanos};
-use drive::preset::Preset;
+use drive::preset::{Preset, Spec};
 use workload::{Pattern, Spare, Stop, Workload};
 
 pub use self::bounds::Bounds;
@@ -26,6 +26,8 @@ pub struct Place {
     pub pace: Pace,
     /// Whether it is a simulated drive, whose time is not the host's.
     pub is_simulated: bool,
+    /// Whether it is a simulated disk.
+    pub is_disk: bool,
     /// Whether it can be put behind writes in order without simulating them.
     pub fills_untimed: bool,
     /// How much flash it has beyond its capacity, if that is known.
@@ -67,6 +69,7 @@ impl Place {
             capacity: preset.capacity(),
             pace: Pace::rated(preset),
             is_simulated: true,
+            is_disk: matches!(preset.spec, Spec::Disk(_)),
             fills_untimed: preset.fills_untimed(),
             spare: preset.spare().and_then(Spare::from_millionths),
             endurance: RatedEndurance::of(preset),

@@ -69,7 +69,11 @@ impl Pace {
             random_reads: rated.random_read_iops.unwrap_or(usual.random_reads),
             random_writes: rated.random_write_iops.unwrap_or(usual.random_writes),
             latency: rated.read_latency.unwrap_or(usual.latency),
-            source: if is_rated { "the drive's rated speed".to_owned() } else { usual.source },
+            source: match (is_rated, preset.is_changed()) {
+                (true, false) => "the drive's rated speed".to_owned(),
+                (true, true) => "the rated speed of the unchanged drive".to_owned(),
+                (false, _) => usual.source,
+            },
         }
     }
 

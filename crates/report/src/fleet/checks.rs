@@ -9,7 +9,7 @@ use plan::gate::{GateQuestion, GateRule, Limit, LimitError};
 use crate::key::Scorecard;
 use crate::number::percent;
 use crate::parts::parts;
-use crate::rated::rating;
+use crate::rated::{is_changed, rating};
 
 /// What drives are held to; nothing by default.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,10 +39,11 @@ pub fn drive(outcome: &Outcome, checks: &FleetChecks) -> Result<FleetDrive, Limi
         questions.extend(limit.questions(outcome)?);
     }
     if let Some(check) = &checks.rated {
+        let of = if check.rated.is_none() && is_changed(outcome) { " of the unchanged drive" } else { "" };
         let own = || outcome.drive.as_ref().and_then(|drive| drive.rated());
         if let Some(rated) = check.rated.clone().or_else(own) {
             let promised = |(key, place): (&crate::key::KeyFigure, KeyPlace)| {
-                Some(question(outcome, place, rating(&rated, key)?.value, check.within))
+                Some(question(outcome, place, rating(&rated, key)?.value, check.within, of))
             };
             questions.extend(scorecard.first_places(&parts).into_iter().filter_map(promised));
         }
@@ -52,11 +53,11 @@ pub fn drive(outcome: &Outcome, checks: &FleetChecks) -> Result<FleetDrive, Limi
 }
 
 /// Whether a figure is what is promised, or not much less.
-fn question(outcome: &Outcome, place: KeyPlace, promised: f64, within: f64) -> GateQuestion {
+fn question(outcome: &Outcome, place: KeyPlace, promised: f64, within: f64, of: &str) -> GateQuestion {
     let Compared { unit, more_is_better, .. } = Compared::by(place.metric);
     let after = FleetDrive::side(outcome, &place).ok_or_else(|| "it was not measured".to_owned());
     GateQuestion {
-        title: format!("{}, at least {} of the rating", place.title, percent(1.0 - within)),
+        title: format!("{}, at least {} of the rating{of}", place.title, percent(1.0 - within)),
         step: place.step,
         cell: place.cell,
         unit,

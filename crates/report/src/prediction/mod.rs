@@ -32,12 +32,14 @@ struct Row<'q> {
 impl Row<'_> {
     /// `load-10k, read p50`.
     fn name(&self) -> String {
-        let group = self.group.split_once('/').map_or(self.group, |(_, rest)| rest);
-        format!("{group}, {}", self.point.name)
+        format!("{}, {}", short(self.group), self.point.name)
     }
 
-    /// `holds`, `fails`, or nothing where the point is no bound.
+    /// `holds`, `fails`, or nothing where the point is no bound or is excluded.
     fn verdict(&self) -> &'static str {
+        if self.answer.standing != Standing::Bound {
+            return "";
+        }
         self.answer.holds(self.point).map_or("", |holds| if holds { "holds" } else { "fails" })
     }
 
@@ -49,6 +51,11 @@ impl Row<'_> {
             Sense::AtLeast => "≥ ",
         }
     }
+}
+
+/// An experiment's name without its drive's: `load-10k`.
+fn short(group: &str) -> &str {
+    group.split_once('/').map_or(group, |(_, rest)| rest)
 }
 
 /// The drives that were asked for, with their places, and what each was simulated on.
@@ -124,8 +131,7 @@ fn ordering(qos: &Qos, ordering: &Ordering) -> String {
     let preset = |group: usize| qos.drives[qos.groups[group].drive].name();
     let (group, at) = ordering.larger;
     let row = &qos.groups[group];
-    let name = row.id.split_once('/').map_or(row.id.as_str(), |(_, rest)| rest);
-    format!("{name}, {}: {} above {}", row.points[at].name, preset(group), preset(ordering.smaller.0))
+    format!("{}, {}: {} above {}", short(&row.id), row.points[at].name, preset(group), preset(ordering.smaller.0))
 }
 
 /// What was simulated, in a line.

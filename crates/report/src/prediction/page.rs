@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use plan::replicate::Use;
 use plan::replicate::qos::{Bar, BarVerdict, Kind, Qos, QosRun};
 
-use super::{Section, asked, capital, cells, conditions, counted, factor, ordering, scope, sections, tails};
+use super::{Section, asked, capital, cells, conditions, counted, factor, ordering, scope, sections, short, tails};
 use crate::drawn::figure as drawn;
 use crate::number::{BINDING, bound, kept, three};
 use crate::page::{NO_SCRIPT, Page};
@@ -45,6 +45,7 @@ pub fn html(qos: &Qos, run: &QosRun, command: &str, version: &str) -> String {
                         @let panels = tails::panels(qos, run, drive);
                         @if !panels.is_empty() { (drawn(model, &panels, CAPTION)) }
                         @for section in sections(qos, run, drive) { (points(&section)) }
+                        (sources(qos, drive))
                     }
                 }
             }
@@ -72,16 +73,16 @@ fn overall(qos: &Qos, run: &QosRun) -> Markup {
     let heads = ["Points", "Median error", "Within 25 %", "Median factor", "Within 1.6, consistency 1.5"];
     let table = html! {
         table.told {
-            caption { "All drives, fitted and checked points apart" }
+            caption { "All drives simulated, fitted and checked points apart" }
             thead { tr {
                 th scope="col" { "Figures" } th scope="col" { "Use" }
                 @for head in heads { th.number scope="col" { (bound(head)) } }
                 th scope="col" { "Wanted" } th scope="col" { "Verdict" }
             } }
-            tbody { @for bar in run.bars(qos) { tr {
-                th scope="row" { (counted(&bar)) }
+            tbody { @for bar in run.bars(qos).iter().filter(|bar| bar.verdict != BarVerdict::Empty) { tr {
+                th scope="row" { (counted(bar)) }
                 td { (bar.usage.name()) }
-                @for cell in cells(&bar) { td.number { (cell) } }
+                @for cell in cells(bar) { td.number { (cell) } }
                 td { (bound(Bar::wanted(bar.kind))) }
                 td { (verdict(bar.verdict)) }
             } } }
@@ -116,13 +117,14 @@ fn points(section: &Section) -> Markup {
         table.told {
             caption { (quoting(&section.title)) }
             thead { tr {
-                th scope="col" { "Figure" } th scope="col" { "Use" }
+                th scope="col" { "Figure" } th scope="col" { "Use" } th scope="col" { "Unit" }
                 th.number scope="col" { "Published" } th.number scope="col" { "Simulated" }
-                th.number scope="col" { "Ratio" } th scope="col" { "Unit" }
+                th.number scope="col" { "Simulated / published" }
             } }
             tbody { @for row in &section.rows { tr {
                 th scope="row" { (row.name()) }
                 td { (row.point.usage.name()) }
+                td.unit { @if row.point.unit == "us" { "µs" } @else { (row.point.unit) } }
                 td.number data-v=(kept(row.point.value)) { (row.side()) (three(row.point.value)) }
                 td.number data-v=[row.answer.simulated.map(|simulated| kept(simulated.value))] {
                     (row.answer.simulated.map_or_else(|| "–".to_owned(), |simulated| three(simulated.value)))
@@ -131,11 +133,29 @@ fn points(section: &Section) -> Markup {
                     (row.answer.ratio(row.point).map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}")))
                     @if !row.verdict().is_empty() { " " (row.verdict()) }
                 }
-                td.unit { @if row.point.unit == "us" { "µs" } @else { (row.point.unit) } }
             } } }
         }
     };
     framed(&section.title, &table)
+}
+
+/// Where the published figures of a drive are from, by experiment: the first word of each figure's name.
+fn sources(qos: &Qos, drive: usize) -> Markup {
+    let table = html! {
+        table.told {
+            caption { "Sources of the published figures by experiment; grade A: exact number of a table or log, B: approximate" }
+            thead { tr {
+                th scope="col" { "Experiment" } th scope="col" { "Source" } th scope="col" { "Where" } th scope="col" { "Grade" }
+            } }
+            tbody { @for group in qos.groups.iter().filter(|group| group.drive == drive) { tr {
+                th scope="row" { (short(&group.id)) }
+                @for text in [&group.source, &group.seen, &group.grade] {
+                    td { @if text.is_empty() { span.absent { "not stated" } } @else { (quoting(text)) } }
+                }
+            } } }
+        }
+    };
+    framed("Sources", &table)
 }
 
 fn disordered(qos: &Qos, run: &QosRun) -> Markup {

@@ -49,8 +49,8 @@ impl QosDrive {
     /// If there is no such host.
     pub fn hosted(&self, preset: Preset) -> Result<Preset, PresetError> {
         let Some(host) = &self.host else { return Ok(preset) };
-        let name = preset.name.clone();
-        Ok(Preset { name, ..preset.changed(&format!("host={host}"))? })
+        let (name, title) = (preset.name.clone(), preset.title.clone());
+        Ok(Preset { name, title, ..preset.changed(&format!("host={host}"))? })
     }
 }
 

@@ -36,6 +36,10 @@ pub struct QosGroup {
     pub drive: usize,
     /// Who published it: a title.
     pub source: String,
+    /// Where it stands there; empty where that is not said.
+    pub seen: String,
+    /// A: an exact number of a table or a log, B: an approximate one of a text; empty where that is not said.
+    pub grade: String,
     /// How its numbers were made.
     pub reading: String,
     /// What is run on the drive; each point is of one of these.
@@ -180,6 +184,8 @@ struct GroupFile {
     unit: Spanned<String>,
     grade: Option<Spanned<String>>,
     read: Option<Spanned<String>>,
+    #[serde(default)]
+    seen: String,
     #[serde(rename = "use")]
     usage: Option<Spanned<String>>,
     points: Vec<PointFile>,
@@ -337,6 +343,8 @@ impl GroupFile {
             id: self.id.get_ref().clone(),
             drive: drive?,
             source,
+            seen: self.seen.clone(),
+            grade: self.grade.as_ref().map(|grade| grade.get_ref().clone()).unwrap_or_default(),
             reading: reading.id.clone(),
             measures: Vec::new(),
             conditions: condition.shared(&reading.id),
