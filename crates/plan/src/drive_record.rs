@@ -68,6 +68,11 @@ impl DriveRecord {
         self.files.first().and_then(part).is_some_and(|part| is_title_of_changed(&part.title))
     }
 
+    /// The drive, or the one that a rig has; none where its file can no longer be read.
+    pub fn drive(&self) -> Option<Preset> {
+        Preset::parse(self.files.last()?).ok()
+    }
+
     /// What the drive's maker promises; none of a rig.
     pub fn rated(&self) -> Option<Rated> {
         Rated::of_file(self.files.first()?)

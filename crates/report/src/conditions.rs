@@ -1,7 +1,6 @@
 //! What stands behind the figures: conditions, environment, findings, plan, and how to repeat it.
 
 use block::Bytes;
-use drive::preset::Preset;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use measurement::{Clock, Run};
@@ -143,7 +142,7 @@ fn conditions(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
 /// Where random writes go on a simulated drive with zones, and of what percentages of it are; none where there are no zones
 /// or requests go to them as they come.
 fn zones(outcome: &Outcome) -> Option<String> {
-    let zones = Preset::parse(outcome.drive.as_ref()?.files.last()?).ok()?.zones()?;
+    let zones = outcome.drive.as_ref()?.drive()?.zones()?;
     let mut workloads = outcome.steps.iter().flat_map(|step| &step.points).filter_map(PointOutcome::workload);
     workloads.find(|workload| workload.pattern.is_random() && workload.reads() < 100 && !workload.zoned.raw)?;
     let mut words =

@@ -1,9 +1,9 @@
 //! A step of an outcome as the report reads it: with the drive's state and the step beside it.
 
 use block::Nanos;
-use drive::preset::{Preset, Spec};
+use drive::preset::Spec;
 use measurement::Measurement;
-use plan::{Action, Axis, Condition, Outcome, PointOutcome, Rounds, Step, Trials};
+use plan::{Action, Axis, Condition, DriveRecord, Outcome, PointOutcome, Rounds, Step, Trials};
 use workload::{Stop, Workload};
 
 use crate::figure::CellFigures;
@@ -25,8 +25,7 @@ pub(crate) enum DataMoves {
 impl DataMoves {
     /// Of the simulated drive that `outcome` is of; of a real one nothing is known.
     pub(crate) fn of(outcome: &Outcome) -> Self {
-        let preset = outcome.drive.as_ref().and_then(|drive| Preset::parse(drive.files.last()?).ok());
-        match preset.map(|preset| preset.spec) {
+        match outcome.drive.as_ref().and_then(DriveRecord::drive).map(|drive| drive.spec) {
             Some(Spec::Flash(flash)) if flash.slc.is_none() && flash.zones.is_none() => Self::Collection,
             Some(Spec::Hybrid(_)) => Self::Merges,
             _ => Self::Other,
