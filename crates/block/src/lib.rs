@@ -36,7 +36,7 @@ pub use power::{Energy, Power, Temperature};
 pub use price::{Price, PriceError};
 pub use rate::Rate;
 pub use request::{Completion, Op, Request, Tag};
-pub use seed::Seed;
+pub use seed::{GOLDEN, Seed};
 pub use status::Status;
 pub use suggest::{field_suggestion, nearest, suggestion};
 pub use zone::{Zone, ZoneAction, ZoneLimits, ZoneState};

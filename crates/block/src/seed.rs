@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// 2⁶⁴ divided by the golden ratio: multiples of it are spread evenly. What SplitMix64 goes on by.
+pub const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// The origin of every random choice in a run.
 ///
 /// A stream is had by [`split`](Seed::split)ting it by name, so that adding a draw, or a whole
@@ -41,7 +44,7 @@ impl Seed {
 
     /// The seed of the `index`-th of several like streams (workers, repeats).
     pub const fn number(self, index: u64) -> Self {
-        let mut z = self.0 ^ index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0 ^ index.wrapping_add(1).wrapping_mul(GOLDEN);
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         Self(z ^ (z >> 31))

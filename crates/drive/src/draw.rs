@@ -8,7 +8,7 @@
 //! quantile up to 5 deviations within 0.5 % for relative deviations up to 1, and within 1 % up to 3. Of [`exponential`],
 //! each quantile within 0.1 %.
 
-use block::{Nanos, Seed};
+use block::{GOLDEN, Nanos, Seed};
 use serde::{Deserialize, Serialize};
 
 /// A stream of independent draws.
@@ -32,7 +32,7 @@ impl Draws {
     /// The next draw: any number equally likely.
     #[inline]
     pub fn draw(&mut self) -> u32 {
-        self.0 = self.0.wrapping_add(STEP);
+        self.0 = self.0.wrapping_add(GOLDEN);
         mixed(self.0)
     }
 
@@ -45,7 +45,7 @@ impl Draws {
     /// Two independent numbers, the first below one limit and the second below the other.
     #[inline]
     pub fn both_below(&mut self, limit: u32, other: u32) -> (u32, u32) {
-        self.0 = self.0.wrapping_add(STEP);
+        self.0 = self.0.wrapping_add(GOLDEN);
         let z = mixed_up(self.0);
         let z = z ^ (z >> 31);
         (below((z >> 32) as u32, limit), below(z as u32, other))
@@ -64,13 +64,10 @@ const fn below(draw: u32, limit: u32) -> u32 {
     ((draw as u64 * limit as u64) >> 32) as u32
 }
 
-/// What SplitMix64 goes on by.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-
 /// The draw that belongs to a thing of this number, once for all: it takes no memory.
 #[inline]
 pub const fn lasting(seed: Seed, number: u64) -> u32 {
-    mixed(seed.get() ^ number.wrapping_mul(STEP))
+    mixed(seed.get() ^ number.wrapping_mul(GOLDEN))
 }
 
 /// SplitMix64's finaliser.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-use block::Bytes;
+use block::{Bytes, GOLDEN};
 use memmap2::{Advice, MmapMut};
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -27,8 +27,6 @@ const LARGE_PAGE: usize = 2 << 20;
 
 /// At so many pieces of a table is looked to tell how much of it is used.
 const LOOKS: u64 = 128;
-/// The golden section of all numbers of 64 bits.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl<T: Number> Table<T> {
     /// All of them zero.

@@ -1,5 +1,7 @@
 //! What tells one history of writes from another.
 
+use block::GOLDEN;
+
 use super::operation::Lpn;
 
 /// The digest after `page` was written to `slot`.
@@ -18,7 +20,7 @@ pub fn entry(slot: u32, page: Lpn) -> u64 {
 
 /// By which the digest is multiplied with each write, and what slots and pages are. Any odd numbers without a pattern do:
 /// these are the fractions of the golden ratio and of the square roots of 2, 3 and 5.
-pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+pub const STEP: u64 = GOLDEN;
 pub const SLOT: u64 = 0x6a09_e667_f3bc_c909;
 pub const PAGE: u64 = 0xbb67_ae85_84ca_a73b;
 const WRITE: u64 = 0x3c6e_f372_fe94_f82b;

@@ -1,14 +1,11 @@
 //! How a flash drive reads, and finds where to.
 
-use block::{Nanos, Op, Request, Status};
+use block::{GOLDEN, Nanos, Op, Request, Status};
 
 use super::firmware::Core;
 use super::held_tables::TablePlace;
 use super::operation::{Lpn, PageLocation};
 use super::{FlashDrive, PagePart};
-
-/// 2³² divided by the golden ratio: multiples of it are spread evenly.
-const SCATTER: u32 = 0x9E37_79B9;
 
 impl FlashDrive {
     #[inline(always)]
@@ -178,7 +175,7 @@ impl FlashDrive {
         own.or_else(|| {
             let entries = spec?.entries;
             let first = region * entries;
-            let with = (u64::from(region.wrapping_mul(SCATTER)) * u64::from(entries)) >> 32;
+            let with = (u64::from(region.wrapping_mul((GOLDEN >> 32) as u32)) * u64::from(entries)) >> 32;
             self.mapping
                 .place_of(Lpn((first + with as u32).min(self.map_base - 1)))
                 .or_else(|| self.mapping.place_of(Lpn(first)))

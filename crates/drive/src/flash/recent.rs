@@ -1,6 +1,6 @@
 //! Which pages are still in the write buffer, so that reads of them need no flash.
 
-use block::Nanos;
+use block::{GOLDEN, Nanos};
 use serde::{Deserialize, Serialize};
 
 use super::operation::Lpn;
@@ -29,7 +29,7 @@ impl Recent {
     #[inline]
     fn place(&mut self, page: Lpn) -> Option<&mut (Lpn, Nanos)> {
         let mask = self.places.len().wrapping_sub(1);
-        let first = (u64::from(page.0 / TOGETHER).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32;
+        let first = (u64::from(page.0 / TOGETHER).wrapping_mul(GOLDEN) >> 32) as u32;
         let index = (first.wrapping_mul(TOGETHER) + page.0 % TOGETHER) as usize & mask;
         self.places.get_mut(index)
     }

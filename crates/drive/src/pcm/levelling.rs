@@ -1,5 +1,6 @@
 //! Which line of the media holds each line of data: wear levelling without a table.
 
+use block::GOLDEN;
 use serde::{Deserialize, Serialize};
 
 /// Start-Gap: the media have one line more than the data, the *gap*. A step moves the line before the gap into it; once the
@@ -49,7 +50,7 @@ impl StartGap {
 
     /// A number that is equal for equal places of all lines.
     pub const fn digest(&self) -> u64 {
-        (self.start ^ self.gap.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        (self.start ^ self.gap.rotate_left(32)).wrapping_mul(GOLDEN)
     }
 }
 
