@@ -168,6 +168,10 @@ impl FlashDrive {
         if self.spec.power.capacitor {
             return ready;
         }
+        // What waits in a zone is held by the buffer, and zones have no map of which a journal would tell.
+        if self.zoned.is_some() {
+            return self.buffer.drained().max(ready);
+        }
         self.program_all();
         // What another command has on its way to the journal is not there before that ends.
         let drained = self.buffer.drained().max(ready).max(self.programmed);

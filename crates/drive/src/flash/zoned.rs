@@ -77,10 +77,7 @@ impl FlashDrive {
         match deed {
             ZoneDeed::Transfer(Request { op: Op::Read, .. }) => self.read_zone(core, ready, request),
             ZoneDeed::Transfer(there) if there.op == Op::Write => self.write_zone(core, ready, there),
-            ZoneDeed::Transfer(Request { op: Op::Flush, .. }) => {
-                let safe = self.harden_zones(ready);
-                self.link.send(self.now, safe, 0, true)
-            }
+            ZoneDeed::Transfer(Request { op: Op::Flush, .. }) => self.flush(ready),
             ZoneDeed::Transfer(_) | ZoneDeed::Noted => self.link.send(self.now, ready, 0, true),
             ZoneDeed::Finished(zone, written) => {
                 self.leave(zone, written / page);
@@ -113,7 +110,7 @@ impl FlashDrive {
             done = done.max(arrived);
             page += 1;
         }
-        if request.durable { self.harden_zones(done) } else { done }
+        if request.durable { self.harden(done) } else { done }
     }
 
     /// Puts the next page of a zone behind those before it, and programs a flash page that is full.
@@ -152,11 +149,6 @@ impl FlashDrive {
             let end = (u64::from(zone) * size / u64::from(self.page_sectors) + written) as u32;
             self.program_zone(zone, written - 1, end - waiting..end);
         }
-    }
-
-    /// Has all that was written survive a loss of power; when it does. A capacitor takes care of the write buffer.
-    fn harden_zones(&mut self, ready: Nanos) -> Nanos {
-        if self.spec.power.capacitor { ready } else { self.buffer.drained().max(ready) }
     }
 
     /// Erases the blocks of a zone of which so many pages were written, in every unit where there are some; when the last
