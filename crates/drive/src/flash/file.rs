@@ -245,22 +245,23 @@ impl CollectionTable {
             || format!("gc.pacing is {}", given(self.pacing.map(percent))),
             "writes are taken at 10% to 1000% of the time that the flash needs for them",
         )?;
+        let is_of_paced = self.burst.is_some() || self.page_move.is_some() || self.page_move_deviation > 0;
         require(
-            self.burst.is_none_or(|burst| burst <= 1_000_000 && self.pacing.is_some()),
-            || format!("gc.burst is {}, gc.pacing {}", given(self.burst), given(self.pacing.map(percent))),
-            "writes that are paced may come at most 1,000,000 pages early; give gc.pacing, or leave gc.burst out",
+            self.pacing.is_some() || !is_of_paced,
+            || {
+                let (burst, page_move) = (given(self.burst), given(self.page_move));
+                format!(
+                    "gc.burst is {burst}, gc.page_move {page_move}, gc.page_move_deviation {}, gc.pacing not given",
+                    percent(self.page_move_deviation)
+                )
+            },
+            "they are of writes that are paced: give gc.pacing, or leave them out",
         )?;
         require(
-            self.page_move.is_none_or(|each| each <= Nanos::from_millis(10) && self.pacing.is_some()),
-            || format!("gc.page_move is {}, gc.pacing {}", given(self.page_move), given(self.pacing.map(percent))),
-            "the controller of a drive whose writes are paced takes at most 10 ms for a page that is moved; give gc.pacing, or \
-             leave gc.page_move out",
-        )?;
-        require(
-            self.page_move_deviation == 0 || self.pacing.is_some(),
-            || "gc.page_move_deviation without gc.pacing".to_owned(),
-            "the controller takes its time for pages that are moved where writes are paced; give gc.pacing, or leave \
-             gc.page_move_deviation out",
+            self.burst.is_none_or(|pages| pages <= 1_000_000)
+                && self.page_move.is_none_or(|each| each <= Nanos::from_millis(10)),
+            || format!("gc.burst is {}, gc.page_move {}", given(self.burst), given(self.page_move)),
+            "writes come at most 1,000,000 pages early, and the controller takes at most 10 ms for a page that is moved",
         )?;
         require(
             self.idle_free.is_none() || self.idle_after.is_some(),

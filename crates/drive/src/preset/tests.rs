@@ -164,7 +164,10 @@ fn a_change_that_is_none_is_explained() {
         ("channels=1.5", "expected a whole number from 0 to 4294967295"),
         ("geometry.sense=0", "geometry.sense is 0 B, geometry.page 4 KiB, geometry.program 4 KiB"),
         ("geometry.program=5KiB", "geometry.program is 5 KiB, geometry.page 4 KiB"),
-        ("gc.policy=greedy&gc.burst=5", "gc.burst is 5, gc.pacing not given"),
+        (
+            "gc.policy=greedy&gc.burst=5",
+            "gc.burst is 5, gc.page_move not given, gc.page_move_deviation 0%, gc.pacing not given",
+        ),
         ("planes=0", "geometry.channels is 10, dies_per_channel"),
     ] {
         let said = Preset::find(&format!("x25-m?{change}")).unwrap_err().to_string();
