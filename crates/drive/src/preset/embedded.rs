@@ -175,6 +175,7 @@ pub const CLASSES: &[(&str, &str)] = embed![
     "drives/class" / "pcie5-x4",
     "drives/class" / "server-nvme",
     "drives/class" / "server-sata",
+    "drives/class" / "steady-moves",
 ];
 
 /// Every rig that comes with the program: its name and its file.
