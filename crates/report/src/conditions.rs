@@ -26,6 +26,22 @@ pub(crate) fn took(run: &Run) -> Option<String> {
     Some(block::Nanos::from_millis(ms).to_string())
 }
 
+/// Runs that are held against each other, each under its name.
+pub(crate) fn runs<'r>(named: impl Iterator<Item = (String, &'r Run)>) -> Markup {
+    let runs = html! {
+        table {
+            caption.hidden { "Runs" }
+            thead { tr { @for head in ["Run", "Target", "Plan", "Seed", "Started"] { th scope="col" { (head) } } } }
+            tbody { @for (name, run) in named { tr {
+                th scope="row" { (name) }
+                td.long { (run.target_identity) br; code { (run.target) } }
+                td { (run.plan) @if run.quick { " (quick)" } } td { (run.seed) } td { (date(run.started_ms)) }
+            } } }
+        }
+    };
+    table::framed("Runs", &runs)
+}
+
 /// Whether the run was on a simulated drive.
 fn is_simulated(run: &Run) -> bool {
     run.target.starts_with("sim:")

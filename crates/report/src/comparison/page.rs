@@ -9,8 +9,6 @@ use super::prose::{place, reach, sentences, titled, verdict};
 use super::rows::{SharedStep, shared};
 use super::{change, interval, judged, key, marked, method, name, p_value, unshared};
 use crate::chart::{self, Panel};
-use crate::conditions::date;
-use crate::cost;
 use crate::drawn::figure as drawn;
 use crate::figure::CellFigures;
 use crate::number::{bound, count, kept, spread, three};
@@ -20,6 +18,7 @@ use crate::quoting::quoting;
 use crate::sweep::Sweep;
 use crate::table::{Rows, axis_head, cell_name, framed, grouped};
 use crate::trials::TrialSheet;
+use crate::{conditions, cost};
 
 /// How many of the largest changes the summary lists.
 const LISTED: usize = 12;
@@ -117,18 +116,8 @@ fn summary(comparison: &Comparison, steps: &[SharedStep], names: &[String]) -> M
 
 /// What was held against what.
 fn runs(comparison: &Comparison) -> Markup {
-    let table = html! {
-        table {
-            caption.hidden { "Runs" }
-            thead { tr { @for head in ["Run", "Target", "Plan", "Seed", "Started"] { th scope="col" { (head) } } } }
-            tbody { @for (place, outcome) in comparison.outcomes.iter().enumerate() { @let run = &outcome.run; tr {
-                th scope="row" { (name(comparison, place)) }
-                td.long { (run.target_identity) br; code { (run.target) } }
-                td { (run.plan) @if run.quick { " (quick)" } } td { (run.seed) } td { (date(run.started_ms)) }
-            } } }
-        }
-    };
-    framed("Runs", &table)
+    let outcomes = comparison.outcomes.iter().enumerate();
+    conditions::runs(outcomes.map(|(place, outcome)| (name(comparison, place), &outcome.run)))
 }
 
 /// The largest changes that are more than chance, worse ones first.

@@ -5,7 +5,7 @@ use plan::compare::{RankedFigure, Ranking};
 
 use super::boxes::Scale;
 use super::{better, headline, mark, mean, method};
-use crate::conditions::date;
+use crate::conditions::runs;
 use crate::number::{bound, kept, three};
 use crate::page::Page;
 use crate::table::framed;
@@ -24,7 +24,7 @@ pub(crate) fn page(ranking: &Ranking, version: &str) -> Page {
             p.trust { (bound(&method(ranking))) " Boxes reach from quartile to quartile with a bar at the median, lines from the \
                 least to the greatest repeat." }
         }
-        section #runs { h2 { "Runs" } (runs(ranking)) }
+        section #runs { h2 { "Runs" } (runs(ranking.runs.iter().map(|run| (format!("run {}", run.id), run)))) }
     };
     Page {
         title: headline(ranking).trim_end_matches('.').to_owned(),
@@ -78,19 +78,4 @@ fn multiple(figure: &RankedFigure) -> Markup {
         }
     };
     html! { div { (framed(&figure.title, &table)) } }
-}
-
-fn runs(ranking: &Ranking) -> Markup {
-    let table = html! {
-        table {
-            caption.hidden { "Runs" }
-            thead { tr { @for head in ["Run", "Target", "Plan", "Seed", "Started"] { th scope="col" { (head) } } } }
-            tbody { @for run in &ranking.runs { tr {
-                th scope="row" { "run " (run.id) }
-                td.long { (run.target_identity) br; code { (run.target) } }
-                td { (run.plan) @if run.quick { " (quick)" } } td { (run.seed) } td { (date(run.started_ms)) }
-            } } }
-        }
-    };
-    framed("Runs", &table)
 }
