@@ -10,6 +10,7 @@ mod programs;
 use std::path::Path;
 use std::process::ExitCode;
 
+use report::wrapped;
 use serde::Serialize;
 
 use check::{Check, Purpose, Status};
@@ -20,7 +21,7 @@ use crate::format::Format;
 use crate::terminal::say;
 
 /// The longest line for people, in characters.
-const LINE: usize = 80;
+const LINE: u16 = 80;
 /// Where a check's words begin: after `  missing  PostgreSQL  `.
 const WORDS: usize = 23;
 /// Where a remedy begins: after `  missing  `.
@@ -72,7 +73,7 @@ fn text(checks: &[Check], color: bool) -> String {
             page += "\n";
         }
     }
-    page + &wrap(&summary(checks), LINE).join("\n") + "\n"
+    page + &indented(&summary(checks), 0) + "\n"
 }
 
 /// A check in a few lines: mark, name, what it is for, what was found, what to do.
@@ -85,29 +86,18 @@ fn lines(check: &Check, paint: Paint) -> String {
         Status::Missing { detail, remedy } => (paint.yellow("missing"), detail, Some(remedy)),
         Status::Unavailable { detail } => ("none   ".to_owned(), detail, None),
     };
-    let words = wrap(&format!("{}: {detail}", check.ability), LINE - WORDS);
-    let words = words.join(&format!("\n{:WORDS$}", ""));
+    let words = indented(&format!("{}: {detail}", check.ability), WORDS);
     let mut lines = format!("  {mark}  {:<10}  {words}\n", check.name);
     if let Some(remedy) = remedy {
-        let remedy = wrap(&format!("remedy: {remedy}"), LINE - REMEDY).join(&format!("\n{:REMEDY$}", ""));
+        let remedy = indented(&format!("remedy: {remedy}"), REMEDY);
         lines += &format!("{:REMEDY$}{remedy}\n", "");
     }
     lines
 }
 
-/// Cuts `text` between words into lines of at most `width`; a longer word has a line to itself.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
+/// `text` in lines that begin at a column; what stands before the first is the caller's.
+fn indented(text: &str, column: usize) -> String {
+    wrapped(text, LINE - column as u16).join(&format!("\n{:column$}", ""))
 }
 
 /// Colours words, or leaves them alone.
