@@ -65,6 +65,22 @@ pub fn insist(record: &RunRecord, opened: &OpenedTarget) -> Result<Option<interr
 }
 
 impl RunRequest {
+    /// A run of all of the plan as it is, on all of the target, which nobody watches.
+    pub fn of(checked: Checked, seed: Seed, direct: bool) -> Self {
+        Self {
+            checked,
+            seed,
+            repeats: None,
+            size: None,
+            direct,
+            metrics: None,
+            live: false,
+            annotations: Annotations::default(),
+            group: None,
+            shard: None,
+        }
+    }
+
     pub fn plan(&self) -> &Plan {
         self.checked.plan()
     }

@@ -141,18 +141,7 @@ pub fn measure(
     let seed = import.of_all.get("randseed").and_then(|seed| seed.parse().ok()).map_or(asked.seed, Seed::new);
     let size = names.iter().map(|(_, size)| *size).sum::<Option<Bytes>>();
     let annotations = asked.annotations.clone();
-    let undertaking = RunRequest {
-        checked,
-        seed,
-        repeats: None,
-        size,
-        direct,
-        metrics: None,
-        live: false,
-        annotations,
-        group: None,
-        shard: None,
-    };
+    let undertaking = RunRequest { size, annotations, ..RunRequest::of(checked, seed, direct) };
     let store = Mutex::new(store);
     let record = undertaking.begin(&store, &opened)?;
     let run = record.id();

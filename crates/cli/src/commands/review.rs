@@ -298,20 +298,13 @@ pub fn begin(arguments: &Arguments, like: Option<&Run>) -> Result<(OpenedTarget,
     let checked = opened.check(&plan)?;
     opened.ready(&plan, arguments.speed)?;
     tell_cost(&arguments, &plan, &opened);
-    let (size, direct) = (arguments.real.size, arguments.real.is_direct());
-    let annotations = arguments.annotations.on(Annotations::default());
-    let seed = Seed::new(arguments.seed);
     let undertaking = RunRequest {
-        checked,
-        seed,
         repeats: arguments.repeats,
-        size,
-        direct,
-        metrics: None,
-        live: false,
-        annotations,
+        size: arguments.real.size,
+        annotations: arguments.annotations.on(Annotations::default()),
         group: arguments.group(),
         shard: arguments.shard,
+        ..RunRequest::of(checked, Seed::new(arguments.seed), arguments.real.is_direct())
     };
     Ok((opened, undertaking))
 }
@@ -378,18 +371,7 @@ fn resume(arguments: &Arguments, which: Which, store: &mut Store) -> Result<(Run
         Some(Sharding::Shard { shard, .. }) => Some(shard),
         _ => None,
     };
-    let undertaking = RunRequest {
-        checked,
-        seed,
-        repeats,
-        size,
-        direct,
-        metrics: None,
-        live: false,
-        annotations,
-        group: None,
-        shard,
-    };
+    let undertaking = RunRequest { repeats, size, annotations, shard, ..RunRequest::of(checked, seed, direct) };
     Ok((run, opened, undertaking))
 }
 

@@ -142,16 +142,9 @@ pub fn prepare(arguments: &Arguments) -> Result<(OpenedTarget, RunRequest), Fail
     traces.give(&mut plan)?;
     let checked = opened.check(&plan)?;
     let request = RunRequest {
-        checked,
-        seed: Seed::new(arguments.seed),
-        repeats: None,
         size: access.size,
-        direct: access.is_direct(),
-        metrics: None,
         annotations: arguments.annotations.on(Annotations::default()),
-        group: None,
-        shard: None,
-        live: false,
+        ..RunRequest::of(checked, Seed::new(arguments.seed), access.is_direct())
     };
     Ok((opened, request))
 }
