@@ -181,7 +181,7 @@ block devices need root.
         }
         let page = text(&checks, false);
         let longest = page.lines().max_by_key(|line| line.chars().count()).unwrap();
-        assert!(longest.chars().count() <= LINE, "{longest}");
+        assert!(longest.chars().count() <= LINE.into(), "{longest}");
     }
 
     #[test]
