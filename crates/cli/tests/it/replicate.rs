@@ -176,9 +176,7 @@ fn a_drive_that_is_not_simulated_says_why_and_its_own_file_takes_its_place() {
     let told = words(&place.succeeds(&["replicate", "own.toml", "--quick", "--drive", "pm983-960"]));
     assert!(told.contains("sim:pm983-960"), "known by its id: {told}");
     assert!(told.contains("its conditions have no `rw`; add `rw = \"randread\"`"), "{told}");
-    let drive = place.succeeds(&["drives", "show", SMALL]);
-    let drive = drive.lines().skip_while(|line| !line.starts_with("kind = ")).collect::<Vec<_>>().join("\n");
-    std::fs::write(place.path("theirs.toml"), drive).unwrap();
+    std::fs::write(place.path("theirs.toml"), place.succeeds(&["drives", "show", "--toml", SMALL])).unwrap();
     let told = place.succeeds(&["replicate", "own.toml", "--quick", "--drive", "theirs", "--on", "./theirs.toml"]);
     assert!(told.contains("1 drive, 1 point simulated"), "{told}");
     assert!(place.refuses(&["replicate", "own.toml", "--on", "x25-m"]).contains("name that with --drive"));

@@ -121,7 +121,7 @@ fn correction(name: &str, tables: &[Table]) -> String {
         (!paths.is_empty()).then(|| paths.join(" or "))
     });
     match near {
-        Some(near) => format!("there is no `{name}`; did you mean {near}? {ALL}"),
+        Some(near) => format!("there is no `{name}`; did you mean {near}?"),
         None => format!("there is no `{name}`; {ALL}"),
     }
 }

@@ -27,7 +27,7 @@ pub use name::{DriveName, changed_name};
 pub use price::ListPrice;
 pub use rated::{Promise, Rated};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-pub use title::is_changed as is_title_of_changed;
+pub use title::{is_changed as is_title_of_changed, original as original_title};
 
 use self::embedded::EMBEDDED;
 pub(crate) use self::embedded::RIGS;

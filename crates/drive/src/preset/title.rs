@@ -13,7 +13,7 @@ pub fn is_changed(title: &str) -> bool {
 }
 
 /// The title of the drive before it was changed.
-pub(super) fn original(title: &str) -> &str {
+pub fn original(title: &str) -> &str {
     title.split_once(CHANGED).map_or(title, |(original, _)| original)
 }
 

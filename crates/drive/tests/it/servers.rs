@@ -242,5 +242,5 @@ fn what_a_checkpoint_holds_is_caught_up_with() {
     let lost = sustained("100%", 16);
     println!("{few:.0} writes a second, {many:.0} with many in flight; {lost:.0} where nothing is caught up with");
     assert!((few / many - 1.0).abs() < 0.04, "{few:.0} and {many:.0}");
-    assert!((0.6..0.85).contains(&(lost / few)), "{lost:.0} of {few:.0}");
+    assert!((0.6..0.9).contains(&(lost / few)), "{lost:.0} of {few:.0}");
 }

@@ -1,6 +1,6 @@
 //! A drive of a fleet: who it is, and what its run gave.
 
-use drive::preset::DriveName;
+use drive::preset::{DriveName, original_title};
 use host::Environment;
 use measurement::Run;
 
@@ -95,7 +95,8 @@ impl DriveIdentity {
             (None, Some(drive)) => Self {
                 serial: Some(drive.serial.clone()),
                 firmware: Some(drive.firmware.clone()),
-                model: run.target_identity.clone(),
+                // A drive of other parts is still held against those that it was to be like.
+                model: original_title(&run.target_identity).to_owned(),
                 ..named
             },
             (None, None) => Self { model: run.target_identity.clone(), ..named },
