@@ -232,7 +232,9 @@ fn writes_that_wait_for_their_turn_are_held_too() {
 fn what_a_checkpoint_holds_is_caught_up_with() {
     let sustained = |catch_up: &str, depth: u64| {
         let small = "capacity.user=1GiB&spare=60%&pages_per_block=96&factory_bad=0%&channels=4&nand.erase=600us";
-        let mut drive = preset(&format!("p5520-1920?{small}&checkpoint.catch_up={catch_up}")).build();
+        // Nothing but the checkpoint makes a write wait for more than its turn.
+        let steady = "gc.burst=1&journal.written=64MiB&journal.length=21us&checkpoint.length=3500us";
+        let mut drive = preset(&format!("p5520-1920?{small}&{steady}&checkpoint.catch_up={catch_up}")).build();
         let all = drive.shape().capacity;
         drive.fill(Lba::new(0), Lba::at(all), Bytes::from_mib(1), 100);
         scattered(&mut drive, Op::Write, all, 256, 300_000);
@@ -242,5 +244,5 @@ fn what_a_checkpoint_holds_is_caught_up_with() {
     let lost = sustained("100%", 16);
     println!("{few:.0} writes a second, {many:.0} with many in flight; {lost:.0} where nothing is caught up with");
     assert!((few / many - 1.0).abs() < 0.04, "{few:.0} and {many:.0}");
-    assert!((0.6..0.9).contains(&(lost / few)), "{lost:.0} of {few:.0}");
+    assert!((0.6..0.85).contains(&(lost / few)), "{lost:.0} of {few:.0}");
 }
