@@ -1,32 +1,22 @@
 //! Messages broken into lines of a terminal's width.
 
+use report::{bare, columns, hanging};
+
 /// Each line of `text` broken between words so that none is longer than `width` columns, unless a word is. What follows is
 /// indented as the line is, and two columns more; source text that a message quotes with its line number stays as it is.
 pub fn folded(text: &str, width: u16) -> String {
-    text.split('\n').map(|line| folded_line(line, width.into())).collect::<Vec<_>>().join("\n")
+    text.split('\n').map(|line| folded_line(line, width)).collect::<Vec<_>>().join("\n")
 }
 
-fn folded_line(line: &str, width: usize) -> String {
-    if columns(line) <= width || is_quoted(line) {
+fn folded_line(line: &str, width: u16) -> String {
+    if columns(line) <= width.into() || is_quoted(line) {
         return line.to_owned();
     }
     let words = line.trim_start_matches(' ');
-    let indent = line.len() - words.len();
-    let (mut folded, mut taken) = (" ".repeat(indent), indent);
-    for (place, word) in words.split(' ').enumerate() {
-        let wide = columns(word);
-        if place > 0 && taken + 1 + wide <= width {
-            folded.push(' ');
-            taken += 1;
-        } else if place > 0 {
-            folded.push('\n');
-            folded.push_str(&" ".repeat(indent + 2));
-            taken = indent + 2;
-        }
-        folded.push_str(word);
-        taken += wide;
-    }
-    folded
+    let indent = &line[..line.len() - words.len()];
+    let room = width.saturating_sub(indent.len() as u16);
+    let lines = hanging(words, room, 2).into_iter().map(|line| format!("{indent}{line}"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a line is source text with its number, what is underlined in it, or the place of it.
@@ -34,18 +24,6 @@ fn is_quoted(line: &str) -> bool {
     let behind = bare(line);
     let behind = behind.trim_start_matches(|letter: char| letter == ' ' || letter.is_ascii_digit());
     ["|", "-->", ":::", "...", "╭", "│"].iter().any(|mark| behind.starts_with(mark))
-}
-
-/// How many columns a text takes: colours and weights take none.
-fn columns(text: &str) -> usize {
-    bare(text).chars().count()
-}
-
-/// The text without colours and weights.
-fn bare(text: &str) -> String {
-    let mut parts = text.split("\x1b[");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |bare, part| bare + part.split_once('m').map_or(part, |(_, behind)| behind))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::number::percent;
 use crate::prose;
-use crate::summary::wrapped;
+use crate::wrap::wrapped;
 
 /// What `plan` will cost on a target that calls itself `identity`, step by step, `width` columns wide.
 ///

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use crate::number::three;
 use crate::quoting::quoting;
-use crate::summary::wrapped;
 use crate::table::framed;
+use crate::wrap::wrapped;
 
 /// The section of the report; what could not be seen is told with why.
 pub(crate) fn section(record: &HealthRecord) -> Markup {

@@ -54,10 +54,12 @@ mod table;
 mod timeline;
 mod told;
 mod trials;
+mod wrap;
 
 pub use conditions::date;
 pub use key_places::key_places;
 pub use page::html;
 pub use report::Report;
 pub use sparks::{bars, sparks};
-pub use summary::{summary, wrapped};
+pub use summary::summary;
+pub use wrap::{bare, columns, hanging, wrapped};

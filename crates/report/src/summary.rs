@@ -9,10 +9,11 @@ use crate::cost::Cost;
 use crate::figure::CellFigure;
 use crate::headline::headline;
 use crate::key::{KeyEntry, KeyFigure, Scorecard, is_key};
-use crate::number::{BINDING, Scaled, bound, count, spread, three};
+use crate::number::{Scaled, count, spread, three};
 use crate::part::MeasuredStep;
 use crate::report::Report;
 use crate::table::{cell_name, scaled};
+use crate::wrap::wrapped;
 use crate::{energy, prose, rounds, trials};
 
 /// From so many columns on there is room for changes beside three states.
@@ -238,21 +239,4 @@ fn change(scorecard: &Scorecard, row: &KeyFigure, color: bool) -> Cell {
         Some(change) if color && change.change.is_worse() => Cell::new(change).fg(Color::Yellow),
         Some(change) => Cell::new(change),
     }
-}
-
-/// `text` broken between words so that no line is longer than `width` characters.
-pub fn wrapped(text: &str, width: u16) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in bound(text).split(' ') {
-        let last = lines.last_mut().expect("there is always a line");
-        if last.is_empty() {
-            last.push_str(word);
-        } else if last.chars().count() + 1 + word.chars().count() <= usize::from(width) {
-            last.push(' ');
-            last.push_str(word);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines.into_iter().map(|line| line.replace(BINDING, " ")).collect()
 }

@@ -9,7 +9,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
-use report::bars;
+use report::{bars, hanging};
 
 use crate::terminal::spelled;
 
@@ -40,7 +40,7 @@ pub fn draw(frame: &mut Frame, snapshot: &Snapshot, moment: &ViewFrame) {
     let area = frame.area();
     let rest = area.height.saturating_sub(4);
     let now = if rest >= NOW { NOW } else { 0 };
-    let said = drawing.doubts(area.width.into(), rest.into()).len() as u16 + 1;
+    let said = drawing.doubts(area.width, rest.into()).len() as u16 + 1;
     let doubts = if rest >= NOW + 6 { said.min(((rest - NOW) / 3).max(3)) } else { 0 };
     let rows = [3, now, rest - now - doubts, doubts, 1].map(Constraint::Length);
     let [head, now, charts, doubts, foot] = Layout::vertical(rows).areas(area);
@@ -61,7 +61,7 @@ pub fn draw(frame: &mut Frame, snapshot: &Snapshot, moment: &ViewFrame) {
     drawing.column(frame, steps, std::iter::once(drawing.steps(steps)).chain(beneath));
     drawing.column(frame, cells, first.into_iter().chain(drawing.cells(cells)).chain(last));
     let title = format!("findings: {}", snapshot.findings.len());
-    drawing.section(frame, doubts, title, &drawing.doubts(doubts.width.into(), doubts.height.into()));
+    drawing.section(frame, doubts, title, &drawing.doubts(doubts.width, doubts.height.into()));
     let keys = "q or Ctrl-C stops the run; finished measurements are stored";
     frame.render_widget(Paragraph::new(keys).style(drawing.faint()), foot);
     // The locale may have no more than ASCII.
@@ -151,7 +151,7 @@ impl Drawing<'_> {
             match block {
                 Block::Lines(title, lines) => self.section(frame, area, title, &lines),
                 Block::Curve(title, values, said) => {
-                    let said = said.map_or_else(Vec::new, |said| wrapped(&said, width));
+                    let said = said.map_or_else(Vec::new, |said| hanging(&said, area.width, 2));
                     let high = usize::from(rows - 1).saturating_sub(said.len()).max(CURVE);
                     let lines: Vec<String> = plotted(&values, width, high).into_iter().chain(said).collect();
                     self.section(frame, area, title, &lines);
@@ -294,11 +294,11 @@ impl Drawing<'_> {
     }
 
     /// The latest findings first, each on as many lines as it takes.
-    fn doubts(&self, width: usize, rows: usize) -> Vec<String> {
+    fn doubts(&self, width: u16, rows: usize) -> Vec<String> {
         if self.snapshot.findings.is_empty() {
             return vec!["none so far".to_owned()];
         }
-        self.snapshot.findings.iter().rev().take(rows).flat_map(|finding| wrapped(finding, width)).collect()
+        self.snapshot.findings.iter().rev().take(rows).flat_map(|finding| hanging(finding, width, 2)).collect()
     }
 
     /// As many of the last of `all` as an area has rows beneath its title.
@@ -355,22 +355,6 @@ fn shortened(text: &str, room: usize) -> String {
         return text.to_owned();
     }
     text.chars().take(room.saturating_sub(1)).chain(['…']).take(room).collect()
-}
-
-/// A text in lines of at most `width` columns, broken between words; those after the first are set in.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            Some(_) => lines.push(format!("  {word}")),
-            None => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

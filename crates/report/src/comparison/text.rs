@@ -8,8 +8,8 @@ use super::{change, colored, interval, key, mark, method, name, unshared};
 use crate::conditions::date;
 use crate::cost;
 use crate::number::{bound, capital};
-use crate::summary::wrapped;
 use crate::table::cell_name;
+use crate::wrap::wrapped;
 
 /// The width of a figure's column: `−50.0 −55.1…−45.2 ▼`.
 const COLUMN: usize = 21;

@@ -7,7 +7,7 @@ use workload::{Pattern, Workload};
 
 use super::Single;
 use crate::number::{capital, count, latency, percent, three, whole};
-use crate::summary::wrapped;
+use crate::wrap::wrapped;
 use crate::{energy, replay};
 
 const WIDTH: u16 = 80;

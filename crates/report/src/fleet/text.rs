@@ -3,7 +3,7 @@
 use super::prose::{self, Standing};
 use super::{FleetReport, effects};
 use crate::number::{BINDING, bound};
-use crate::summary::wrapped;
+use crate::wrap::wrapped;
 
 /// A fleet for a terminal `width` columns wide: what there is to know, and a line a drive. Ends with a line feed.
 pub fn text(report: &FleetReport, width: u16) -> String {

@@ -12,7 +12,7 @@ use plan::gate::{Gate, GateCheck, GateOutcome, GateRule};
 use crate::axis::plain;
 use crate::comparison::change;
 use crate::number::{bound, count, three};
-use crate::summary::wrapped;
+use crate::wrap::wrapped;
 
 /// The width of the outcome's column: `inconclusive  `.
 const OUTCOME: u16 = 14;

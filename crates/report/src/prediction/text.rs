@@ -5,7 +5,7 @@ use plan::replicate::qos::{Bar, Kind, Qos, QosRun};
 
 use super::{Row, asked, cells, conditions, counted, factor, ordering, scope, sections};
 use crate::number::{count, three};
-use crate::summary::wrapped;
+use crate::wrap::wrapped;
 
 /// The narrowest that a table can be.
 const WIDTH_LEAST: u16 = 80;

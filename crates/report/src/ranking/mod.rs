@@ -9,7 +9,7 @@ use serde_json::{Value, json as object};
 use stats::five_numbers;
 
 use crate::number::{bound, count, spread, three};
-use crate::summary::wrapped;
+use crate::wrap::wrapped;
 
 /// Runs by each key figure: one self-contained HTML file.
 pub fn html(ranking: &Ranking, version: &str) -> String {

@@ -4,7 +4,7 @@ use plan::replicate::{Answer, Replication, Series, Use};
 
 use super::{error, is_missed, judged, limits, notes, published, summarised};
 use crate::number::{count, three};
-use crate::summary::wrapped;
+use crate::wrap::wrapped;
 
 /// The widths of the columns after the figure's name: published, measured, and the errors.
 const COLUMNS: [usize; 4] = [12, 11, 11, 11];
