@@ -12,7 +12,7 @@ pub fn preset(name: &str) -> Preset {
 }
 
 /// Keeps `depth` requests in flight until `count` are done; bytes a second.
-fn run(drive: &mut Device, depth: u64, count: u64, mut next: impl FnMut(u64) -> Request) -> f64 {
+pub fn run(drive: &mut Device, depth: u64, count: u64, mut next: impl FnMut(u64) -> Request) -> f64 {
     let (began, mut bytes) = (drive.now(), Bytes::ZERO);
     for index in 0..count + depth {
         if index >= depth {
