@@ -173,6 +173,7 @@ impl Loaded {
                 self.unmount();
             }
         }
+        drive.until_free();
         run(self.kind.check, drive);
     }
 }

@@ -129,7 +129,13 @@ impl Attached<'_> {
         std::mem::forget(self);
     }
 
-    /// The same once nobody looks at the device any more, as the kernel or udev may after a file system was on it.
+    /// Waits until nobody has the device alone any more, as the kernel or udev may for a moment after a file system was on it.
+    pub fn until_free(&self) {
+        let alone = rustix::fs::OFlags::EXCL.bits() as i32;
+        until("it is free", || File::options().read(true).custom_flags(alone).open(&self.device).is_ok());
+    }
+
+    /// Takes the drive away once nobody has its device alone any more.
     pub fn detach_once_free(self) {
         until("it is detached", || self.place.assay(&["detach", &self.device]).code == Some(0));
         std::mem::forget(self);
