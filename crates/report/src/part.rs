@@ -95,6 +95,30 @@ impl<'a> MeasuredStep<'a> {
         self.readings.iter().any(CellFigures::is_measured)
     }
 
+    /// What jobs that ran beside one another did together, as one job at each point of the sweep; nothing where none did. As with
+    /// fio's groups, a rate is of all requests in the time of the longest.
+    pub(crate) fn all_jobs(&self) -> Vec<PointOutcome> {
+        let swept = |reading: &CellFigures| {
+            let point = reading.point.point.iter().filter(|(axis, _)| *axis != Axis::Job);
+            point.cloned().collect::<Vec<_>>()
+        };
+        let points = self.readings.chunk_by(|one, other| swept(one) == swept(other));
+        let points = points.filter(|jobs| jobs.len() > 1 && jobs.iter().all(|job| job.point.job().is_some()));
+        let one = |jobs: &[CellFigures]| {
+            let mut repeats = jobs.iter().map(|job| job.cell().repeats.iter().copied());
+            let mut all: Vec<Measurement> = repeats.next()?.cloned().collect();
+            for others in repeats {
+                // A repeat that some job has not finished is none of all.
+                all.truncate(others.len());
+                all.iter_mut().zip(others).for_each(|(all, other)| all.merge(other));
+            }
+            let point = swept(&jobs[0]).into_iter().chain([(Axis::Job, "all jobs".to_owned())]).collect();
+            let runs = jobs[0].point.runs.clone();
+            Some(PointOutcome { runs, ..PointOutcome::measured(point, jobs[0].cell().workload.clone(), all) })
+        };
+        points.filter_map(one).collect()
+    }
+
     /// The place in the page.
     pub(crate) fn anchor(&self) -> String {
         anchor(&self.step.name)

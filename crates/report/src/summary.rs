@@ -6,7 +6,7 @@ use plan::{Metric, Outcome};
 use crate::column::{Column, of_latencies};
 use crate::conditions::{date, took};
 use crate::cost::Cost;
-use crate::figure::CellFigure;
+use crate::figure::{CellFigure, CellFigures};
 use crate::headline::headline;
 use crate::key::{KeyEntry, KeyFigure, Scorecard, is_key};
 use crate::number::{Scaled, count, spread, three};
@@ -134,7 +134,7 @@ fn in_rounds(parts: &[MeasuredStep], width: u16, color: bool) -> Option<Table> {
     (table.row_count() > 0).then(|| padded(table))
 }
 
-/// The figures of a step, a row for each cell or job.
+/// The figures of a step, a row for each cell or job, and for all jobs that ran beside one another.
 fn cells(part: &MeasuredStep, width: u16, color: bool) -> Table {
     let mut table = blank(width, color);
     let head = |(metric, column): &(Metric, Column)| match metric.is_throughput() {
@@ -148,7 +148,9 @@ fn cells(part: &MeasuredStep, width: u16, color: bool) -> Table {
     let shown: Vec<_> = shown.map(|metric| (metric, Column::of(metric).with(latencies))).collect();
     let heads = shown.iter().map(|column| Cell::new(head(column)).set_alignment(CellAlignment::Right));
     table.set_header([Cell::new(&part.step.title)].into_iter().chain(heads));
-    for reading in &part.readings {
+    let all_jobs = part.all_jobs();
+    let all_jobs: Vec<_> = all_jobs.iter().map(CellFigures::of).collect();
+    for reading in part.readings.iter().chain(&all_jobs) {
         let figures =
             shown.iter().map(|(metric, column)| figure_cell(&reading.figure(*metric).scaled(column.scale), color));
         let name = match cell_name(part, reading) {

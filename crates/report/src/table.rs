@@ -138,6 +138,8 @@ fn all_figures(part: &MeasuredStep, rows: Rows) -> Markup {
     let with_limit = part.readings.iter().any(|reading| reading.limit().is_some());
     let (scale, latencies) = (Scale::of(part), of_latencies(part));
     let more = usize::from(with_max) + usize::from(with_limit) + usize::from(scale.is_some());
+    let all_jobs = part.all_jobs();
+    let all_jobs: Vec<_> = all_jobs.iter().map(CellFigures::of).collect();
     let about = format!("{}: all figures", part.step.title);
     let table = html! {
         table {
@@ -155,6 +157,15 @@ fn all_figures(part: &MeasuredStep, rows: Rows) -> Markup {
                 @if with_max { (longest(reading, latencies)) }
                 @if with_limit { td { (reading.limit().map_or_else(String::new, |limit| limit.to_string())) } }
             }))
+            @if !all_jobs.is_empty() { tbody {
+                @for reading in &all_jobs { tr.group {
+                    th scope="row" { (cell_name(part, reading)) }
+                    @for column in &columns { (figure_in(None, &column.figure(reading), column.unit)) }
+                    @if scale.is_some() { td {} }
+                    @if with_max { (longest(reading, latencies)) }
+                    @if with_limit { td {} }
+                } }
+            } }
             @if let [Axis::Field(Field::Offset)] = part.axes[..] {
                 tbody { tr.group {
                     th scope="row" { "Mean of all" }

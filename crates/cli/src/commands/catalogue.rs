@@ -106,6 +106,9 @@ pub fn drives(arguments: &Drives) -> Result<(), Failure> {
 /// Prints the file of a drive with these ratings.
 fn new_drive(name: &str, from: &[String]) -> Result<(), Failure> {
     let texts = from.iter().map(|given| match given.strip_prefix('@') {
+        None if Path::new(given).is_file() => {
+            Err(Failure::usage(format!("`{0}` is a file; for the ratings in it give `--from @{0}`", line(given))))
+        }
         None => Ok(given.clone()),
         Some(path) => host::open::text(Path::new(path), sheet::TEXT_MAX as u64)
             .map_err(|error| Failure::usage(format!("the ratings in {} cannot be read: {error}", line(path)))),

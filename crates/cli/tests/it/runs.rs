@@ -133,6 +133,7 @@ fn a_drive_made_of_its_ratings_can_be_reviewed() {
         place.refuses(&["drives", "new", "my-drive", "--from", "capacity=1TB, interface=sata, sequential-read=7GB/s"]);
     assert!(said.contains("more than SATA 6 Gb/s carries"), "{said}");
     assert!(place.refuses(&["drives", "new", "my-drive", "--from", "@none.txt"]).contains("cannot be read"));
+    assert!(place.refuses(&["drives", "new", "my-drive", "--from", "sheet.txt"]).contains("give `--from @sheet.txt`"));
     assert!(place.refuses(&["drives", "new", "a b", "--from", "capacity=1TB"]).contains("such as my-drive"));
 }
 

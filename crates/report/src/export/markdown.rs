@@ -3,7 +3,7 @@
 use plan::{Finding, Metric, Outcome};
 
 use crate::conditions::{date, took};
-use crate::figure::CellFigure;
+use crate::figure::{CellFigure, CellFigures};
 use crate::key::Scorecard;
 use crate::number::{count, spread, three};
 use crate::part::MeasuredStep;
@@ -71,7 +71,9 @@ fn step(part: &MeasuredStep) -> String {
         _ => format!("{}, {}", metric.title(), metric.unit()),
     });
     let heads: Vec<String> = ["Cell".to_owned()].into_iter().chain(heads).collect();
-    let rows = part.readings.iter().map(|reading| {
+    let all_jobs = part.all_jobs();
+    let all_jobs: Vec<_> = all_jobs.iter().map(CellFigures::of).collect();
+    let rows = part.readings.iter().chain(&all_jobs).map(|reading| {
         let name = match cell_name(part, reading) {
             name if name.is_empty() => reading.cell().workload.pattern.words().to_owned(),
             name => name,

@@ -125,7 +125,7 @@ fn with_jobs() -> Outcome {
 }
 
 #[test]
-fn jobs_have_a_row_each_and_stand_for_no_key_figure() {
+fn jobs_have_a_row_each_and_one_together_and_stand_for_no_key_figure() {
     let text = report::summary(&with_jobs(), 80, false);
     assert!(widest(&text) <= 80, "{text}");
     let head = text.lines().find(|line| line.starts_with("Access time ")).expect("jobs have a table");
@@ -133,6 +133,17 @@ fn jobs_have_a_row_each_and_stand_for_no_key_figure() {
     for job in ["reader", "writer"] {
         let row = text.lines().find(|line| line.starts_with(job)).unwrap_or_else(|| panic!("no {job}:\n{text}"));
         assert!(row.chars().any(|letter| letter.is_ascii_digit()), "{row}");
+    }
+    // Both read the same in this made-up run, each for as long.
+    let figure = |name: &str| {
+        let row = text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name}:\n{text}"));
+        let figures = row[name.len()..].split_whitespace().find(|word| !word.starts_with('±'));
+        figures.unwrap().replace(',', "").parse::<f64>().unwrap()
+    };
+    let sum = figure("reader") + figure("writer");
+    assert!((figure("all jobs") / sum - 1.0).abs() < 0.01, "{text}");
+    for page in [report::html(&with_jobs()), report::export::review_markdown(&with_jobs())] {
+        assert_eq!(page.matches("all jobs").count(), 1, "{page}");
     }
     let of_lone_reads =
         |text: &str| text.lines().find(|line| line.starts_with("Rand. read, 4K: median")).map(str::to_owned);
@@ -196,6 +207,32 @@ fn the_verdict_says_what_limited_the_drive_where_the_figures_show_it() {
         one.drive = Some(rig);
     });
     assert!(held_up.contains("host CPU, 100 % busy"), "{held_up}");
+}
+
+#[test]
+fn the_highest_rate_is_that_of_all_jobs_together() {
+    let mut outcome = with_jobs();
+    for step in &mut outcome.steps {
+        let is_of_jobs = outcome.plan.steps[step.index].name == "access";
+        let repeats = step.points.iter_mut().flat_map(|point| &mut point.repeats).filter_map(Repeat::measurement_mut);
+        for one in repeats.filter(|_| is_of_jobs) {
+            let host_busy = one.elapsed;
+            let rig = drive::Counters {
+                host_busy,
+                host_busiest: host_busy,
+                host_cpus: 2,
+                controllers: 1,
+                ..Default::default()
+            };
+            one.drive = Some(rig);
+        }
+    }
+    let text = report::summary(&outcome, 80, false);
+    let rate = |line: &str| {
+        line.split_whitespace().find(|word| word.ends_with(|end: char| end.is_ascii_digit())).map(str::to_owned)
+    };
+    let all = text.lines().find_map(|line| rate(line.strip_prefix("all jobs")?)).unwrap();
+    assert!(text.contains(&format!("Bottleneck at the highest rate, {all} IOPS")), "{text}");
 }
 
 /// The summary of the made-up review as one of `drive` that programs so many pages and moves so many for each that it is given.
