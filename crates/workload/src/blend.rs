@@ -9,7 +9,7 @@ use crate::permutation::Permutation;
 use crate::shares::Deck;
 use crate::steady_order::SteadyOrder;
 use crate::stream::{drawn_op, generator};
-use crate::{Pattern, Workload};
+use crate::{Pattern, RandomShare, Workload};
 
 /// The endless row of requests of one worker of any workload.
 ///
@@ -19,7 +19,7 @@ use crate::{Pattern, Workload};
 pub(crate) struct Blend {
     pattern: Pattern,
     read_percent: u8,
-    random_percent: u8,
+    random_share: RandomShare,
     first: Lba,
     length: u64,
     /// Where the next request begins if it goes on from the one before, in sectors from the start of the span: of reads, writes
@@ -117,11 +117,11 @@ impl Blend {
         Self {
             pattern: workload.pattern,
             read_percent: workload.reads(),
-            random_percent: if workload.pattern.is_random() { workload.random_percent } else { 0 },
+            random_share: if workload.pattern.is_random() { workload.random_share } else { RandomShare::NONE },
             first: Lba::at(start),
             length: length.sectors(),
             next: [begin - begin % step; 3],
-            positions_apart: workload.positions_apart,
+            positions_apart: workload.positions_apart || workload.random_share.same().is_none(),
             skip: workload.skip.sectors(),
             once: workload.no_repeat.then(|| {
                 let seed = seed.number(u64::from(worker)).split("order");
@@ -149,7 +149,7 @@ impl Blend {
             return Request::FLUSH;
         }
         let op = drawn_op(self.pattern, self.read_percent, &mut self.directions);
-        let is_random = match self.random_percent {
+        let is_random = match self.random_share.of(op) {
             0 => false,
             100 => true,
             percent => self.orders.random_range(0..100) < percent,
@@ -257,12 +257,21 @@ mod tests {
 
     #[test]
     fn what_is_not_random_goes_on_from_the_request_before() {
-        let goes_on = |percent| {
-            let all = requests(Workload { random_percent: percent, ..random("4k/50:64k/50") });
+        let goes_on = |percent: u8| {
+            let all = requests(Workload { random_share: percent.into(), ..random("4k/50:64k/50") });
             all.windows(2).filter(|pair| pair[1].lba == pair[0].end() || pair[1].lba.get() == 0).count()
         };
         assert_share(goes_on(80), REQUESTS as usize, 20, "going on");
         assert_eq!(goes_on(0), REQUESTS as usize - 1);
+    }
+
+    #[test]
+    fn reads_are_random_beside_writes_in_sequence() {
+        let share = "100,0".parse().unwrap();
+        let all = requests(Workload { pattern: Pattern::RandRw, random_share: share, ..Workload::default() });
+        let (reads, writes): (Vec<_>, Vec<_>) = all.into_iter().partition(|request| request.op == Op::Read);
+        assert!(writes.windows(2).all(|pair| pair[1].lba == pair[0].end() || pair[1].lba.get() == 0));
+        assert!(reads.windows(2).filter(|pair| pair[1].lba == pair[0].end()).count() < 10, "16,384 places");
     }
 
     #[test]
@@ -353,13 +362,13 @@ mod tests {
         let durable = requests(Workload { durable: true, ..random("") });
         assert_eq!(addresses(&base), addresses(&durable));
         let ops = |all: &[Request]| all.iter().map(|request| request.op).collect::<Vec<_>>();
-        assert_eq!(ops(&base), ops(&requests(Workload { random_percent: 50, ..random("4k/50:8k/50") })));
+        assert_eq!(ops(&base), ops(&requests(Workload { random_share: 50.into(), ..random("4k/50:8k/50") })));
     }
 
     #[test]
     fn one_seed_tells_one_story() {
         let workload = || Workload {
-            random_percent: 80,
+            random_share: 80.into(),
             distribution: "zipf:1.2".parse().unwrap(),
             fsync: 5,
             ..random("512/10:4k/90")

@@ -203,8 +203,9 @@ impl Workload {
     /// The same of what few workloads ask for.
     fn check_details(&self) -> Result<(), Invalid> {
         let Arrival { think, burst, rate, .. } = self.arrival;
-        if self.random_percent > 100 {
-            return Err(Invalid::RandomShare { found: self.random_percent });
+        let share = self.random_share.largest();
+        if share > 100 {
+            return Err(Invalid::RandomShare { found: share });
         }
         if self.compressible > 100 {
             return Err(Invalid::Compressible { found: self.compressible });
@@ -218,7 +219,7 @@ impl Workload {
         if !self.skip.is_multiple_of(SECTOR) || (self.skip > Bytes::ZERO && self.pattern.is_random()) {
             return Err(Invalid::Skip { found: self.skip });
         }
-        let draws_otherwise = self.random_percent < 100 || self.distribution != Distribution::Uniform;
+        let draws_otherwise = !self.is_all_random() || self.distribution != Distribution::Uniform;
         if self.no_repeat
             && (!self.pattern.is_random() || draws_otherwise || self.sizes.is_some() || self.align.is_some())
         {
@@ -271,7 +272,7 @@ impl Workload {
         if !self.ops().contains(&Op::Write) {
             return Err(Invalid::NothingToVerify);
         }
-        let goes_on = self.pattern.is_random() && self.random_percent < 100;
+        let goes_on = self.pattern.is_random() && !self.is_all_random();
         let unit = self.block;
         let overlaps = self.align.is_some_and(|align| !align.is_multiple_of(unit)) || !self.skip.is_multiple_of(unit);
         if self.sizes.is_some() || self.replay.is_some() || goes_on || overlaps {
@@ -310,7 +311,7 @@ mod tests {
             (Workload { block: Bytes::from_gib(2), workers: 2, ..ten_seconds() }, "fewer blocks"),
             (Workload { sizes: Some("4k/50:1000/50".parse().unwrap()), ..ten_seconds() }, "512 B sectors"),
             (Workload { sizes: Some("2g/99:4g/1".parse().unwrap()), ..ten_seconds() }, "fewer blocks of 2 GiB"),
-            (Workload { random_percent: 101, ..ten_seconds() }, "random share of 101 %"),
+            (Workload { random_share: 101.into(), ..ten_seconds() }, "random share of 101 %"),
             (Workload { sprandom: Some(Spare::USUAL), ..ten_seconds() }, "needs rw=randwrite of one block size"),
             (Workload { compressible: 101, ..ten_seconds() }, "101 %"),
             (Workload { align: Some(Bytes::new(100)), ..ten_seconds() }, "alignment 100 B"),
@@ -332,7 +333,7 @@ mod tests {
         let verified = [
             (Workload { pattern: Pattern::Read, ..verified(ten_seconds()) }, "writes nothing"),
             (verified(Workload { sizes: Some("4k/50:8k/50".parse().unwrap()), ..ten_seconds() }), "of one size"),
-            (verified(Workload { random_percent: 50, ..ten_seconds() }), "of one size"),
+            (verified(Workload { random_share: 50.into(), ..ten_seconds() }), "of one size"),
             (verified(Workload { align: Some(Bytes::new(512)), ..ten_seconds() }), "no multiple of bs"),
             (verified(Workload { block: Bytes::from_gib(1), workers: 2, ..ten_seconds() }), "fewer blocks"),
             (verified(Workload { duplicates: 5, ..ten_seconds() }), "verify or dedupe_percentage"),

@@ -18,6 +18,7 @@ mod options;
 mod pattern;
 mod permutation;
 pub mod profile;
+mod random_share;
 mod replay;
 mod shares;
 mod sizes;
@@ -38,6 +39,7 @@ pub use field::{BYTES_MAX, COUNT_MAX, Field, FieldError, Fio, FioValue, Mark, TI
 pub use invalid::Invalid;
 pub use options::{amount, duration};
 pub use pattern::Pattern;
+pub use random_share::RandomShare;
 pub use replay::{REPLAY_DEPTH, Replay, ReplayPace, TraceDigest, VOLUMES_APART, quicker};
 pub use shares::ListError;
 pub use sizes::{Sizes, Weighted};

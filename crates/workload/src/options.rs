@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn what_is_by_default_goes_without_saying() {
         assert!(Workload::default().is_plain());
-        let sequential = Workload { random_percent: 50, align: Some(Bytes::new(512)), ..Workload::default() };
+        let sequential = Workload { random_share: 50.into(), align: Some(Bytes::new(512)), ..Workload::default() };
         assert!(sequential.is_plain(), "a sequential pattern has no random requests");
     }
 
@@ -104,7 +104,7 @@ mod tests {
         let workload = Workload {
             pattern: Pattern::RandRw,
             sizes: Some("512/10:4k/90".parse().unwrap()),
-            random_percent: 80,
+            random_share: 80.into(),
             align: Some(Bytes::new(512)),
             distribution: "zipf:1.2".parse().unwrap(),
             compressible: 46,
@@ -130,7 +130,7 @@ mod tests {
         let workload = Workload {
             pattern: Pattern::RandRw,
             sizes: Some("4k/100,512/10:64k/90".parse().unwrap()),
-            random_percent: 80,
+            random_share: 80.into(),
             fdatasync: 8,
             compressible: 46,
             arrival,

@@ -127,8 +127,8 @@ mod tests {
             let mut workload = Workload::default();
             named(name).unwrap().set(&mut workload);
             assert_eq!(
-                (workload.pattern, workload.reads(), workload.random_percent),
-                (pattern, reads, random),
+                (workload.pattern, workload.reads(), workload.random_share),
+                (pattern, reads, random.into()),
                 "{name}"
             );
             let block = Workload { sizes: Some(sizes.parse().unwrap()), ..workload.clone() };

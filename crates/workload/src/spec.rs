@@ -3,7 +3,9 @@
 use block::{Bytes, Nanos, Op};
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrival, Distribution, Pattern, Replay, ReplayPace, Sizes, Spare, Verify, Weighted, ZonedAccess};
+use crate::{
+    Arrival, Distribution, Pattern, RandomShare, Replay, ReplayPace, Sizes, Spare, Verify, Weighted, ZonedAccess,
+};
 
 /// When a workload ends: at the first of the limits that are set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,10 +76,10 @@ pub struct Workload {
     /// Several sizes with the share of each, in place of `block` \[`bssplit`\].
     #[serde(default)]
     pub sizes: Option<Sizes>,
-    /// The share of a random pattern's requests that are random, in percent; the rest go on from where the one
-    /// before ended \[`percentage_random`\].
-    #[serde(default = "all")]
-    pub random_percent: u8,
+    /// The share of a random pattern's requests that are random; the rest go on from where the one before ended, or the one of
+    /// their kind where kinds have shares of their own \[`percentage_random`\].
+    #[serde(default = "all_random", rename = "random_percent")]
+    pub random_share: RandomShare,
     /// How much a sequential pattern passes over after each request \[`rw=read:60k`\].
     #[serde(default)]
     pub skip: Bytes,
@@ -147,8 +149,8 @@ fn is_off(is_on: &bool) -> bool {
 }
 
 /// What a stored workload has that was measured before there was a choice.
-const fn all() -> u8 {
-    100
+const fn all_random() -> RandomShare {
+    RandomShare::ALL
 }
 
 impl Default for Workload {
@@ -167,7 +169,7 @@ impl Default for Workload {
             stop: Stop::default(),
             ramp: Nanos::ZERO,
             sizes: None,
-            random_percent: 100,
+            random_share: RandomShare::ALL,
             skip: Bytes::ZERO,
             positions_apart: false,
             begin: Bytes::ZERO,
@@ -207,6 +209,16 @@ impl Workload {
             Pattern::Trim | Pattern::RandTrim => &[Op::Trim],
             Pattern::ReadWrite | Pattern::RandRw => &[Op::Read, Op::Write],
         }
+    }
+
+    /// Whether all requests of a random pattern are random.
+    pub fn is_all_random(&self) -> bool {
+        self.ops().iter().all(|&op| self.random_share.of(op) == 100)
+    }
+
+    /// Whether any request is random: where none is, a random pattern is a sequence.
+    pub fn makes_random(&self) -> bool {
+        self.pattern.is_random() && self.ops().iter().any(|&op| self.random_share.of(op) > 0)
     }
 
     /// Whether anything on the target changes.

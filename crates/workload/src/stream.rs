@@ -156,10 +156,10 @@ mod tests {
 
     #[test]
     fn sequential_workers_go_on_where_they_were() {
-        for (random_percent, workload) in
-            [(100, Workload::default()), (0, Workload { durable: true, ..Workload::default() })]
+        for (percent, workload) in [(100, Workload::default()), (0, Workload { durable: true, ..Workload::default() })]
         {
-            let workload = Workload { block: Bytes::from_kib(256), workers: 2, random_percent, ..workload };
+            let workload =
+                Workload { block: Bytes::from_kib(256), workers: 2, random_share: percent.into(), ..workload };
             let mut second = stream(workload.resumed(Bytes::from_kib(2 * 768)), 1, 0);
             let offsets: Vec<u64> = (0..4).map(|_| second.next_request().lba.offset().get() >> 10).collect();
             assert_eq!(offsets, [256, 512, 768, 0]);

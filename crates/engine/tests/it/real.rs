@@ -130,7 +130,7 @@ fn an_access_specification_runs_on_a_file_as_on_a_simulated_drive() {
     let workload = Workload {
         pattern: Pattern::RandRw,
         sizes: Some("512/10:4k/60:64k/30".parse().unwrap()),
-        random_percent: 80,
+        random_share: 80.into(),
         fdatasync: 16,
         durable: true,
         compressible: 50,

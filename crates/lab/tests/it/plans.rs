@@ -379,7 +379,7 @@ fn a_profile_decides_unless_a_field_beside_it_does() {
     let above = "[workload]\nrw = \"read\"\nbs = \"1m\"\nnumjobs = 2\niodepth = 8";
     let profile = &cells(above, "profile = \"workstation\"")[0];
     assert_eq!((profile.pattern, profile.block, profile.workers), (Pattern::RandRw, Bytes::from_kib(8), 4));
-    assert_eq!((profile.queue_depth, profile.random_percent), (8, 80));
+    assert_eq!((profile.queue_depth, profile.random_share), (8, 80.into()));
     let changed = &cells(above, "profile = \"file-server\"\nnumjobs = 1\nbs = \"4k\"")[0];
     assert_eq!((changed.read_percent, changed.workers, changed.sizes.is_none()), (80, 1, true));
     let swept = cells(above, "sweep.profile = [\"database\", \"streaming-reads\"]\nnumjobs = 1");

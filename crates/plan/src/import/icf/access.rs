@@ -148,12 +148,12 @@ impl Access {
         };
         let reads = self.percent("% reads", of(|portion| portion.reads), notices);
         let random = self.percent("% random", of(|portion| portion.random), notices);
-        let mut workload = Workload { pattern: pattern(reads, random), random_percent: 100, ..Workload::default() };
+        let mut workload = Workload { pattern: pattern(reads, random), ..Workload::default() };
         if workload.pattern.is_mixed() {
             workload.read_percent = reads;
         }
         if workload.pattern.is_random() {
-            workload.random_percent = random;
+            workload.random_share = random.into();
         }
         self.tell_uneven_random(&portions, random, notices);
         self.size(&mut workload, &portions, notices);

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use block::{Bytes, Nanos, Op};
-use workload::{Pattern, Workload};
+use workload::{Pattern, RandomShare, Workload};
 
 use super::*;
 use crate::import::{Notice, Severity, render};
@@ -172,7 +172,7 @@ fn shares_that_are_no_whole_percents_are_told() {
 #[test]
 fn random_shares_that_differ_become_one() {
     let (found, notices) = workload(&["8192,50,100,100,0,1,8192,0", "8192,50,100,0,0,1,8192,0"]);
-    assert_eq!((found.pattern, found.random_percent, found.block), (Pattern::RandRead, 50, Bytes::from_kib(8)));
+    assert_eq!((found.pattern, found.random_share, found.block), (Pattern::RandRead, 50.into(), Bytes::from_kib(8)));
     assert_eq!((notices[0].code, notices.len()), ("icf::random-by-size", 1));
 }
 
@@ -377,12 +377,13 @@ fn specifications_of_1998_have_no_name_and_blanks_between_their_numbers() {
     assert_eq!([&one[..], &two, &three], ["2 KiB; 67% Read; 100% random", "Untitled 1", "Office"]);
     // Random requests are aligned to sectors, for there is no word of another alignment.
     let sectors = Some(Bytes::new(512));
-    let random = Workload { pattern: Pattern::RandRw, random_percent: 100, align: sectors, ..Workload::default() };
+    let random =
+        Workload { pattern: Pattern::RandRw, random_share: RandomShare::ALL, align: sectors, ..Workload::default() };
     assert_eq!(alone, Workload { block: Bytes::from_kib(2), read_percent: 67, ..random.clone() });
-    let halves = Workload { random_percent: 50, read_percent: 50, ..random.clone() };
+    let halves = Workload { random_share: 50.into(), read_percent: 50, ..random.clone() };
     assert_eq!(sizes, Workload { sizes: sizes.sizes.clone(), block: sizes.block, ..halves }, "half of each");
     assert_eq!(sizes.sizes.unwrap().to_string(), "512/100,4k/100");
-    assert_eq!((named.read_percent, named.random_percent), (65, 68));
+    assert_eq!((named.read_percent, named.random_share), (65, 68.into()));
 }
 
 #[test]
