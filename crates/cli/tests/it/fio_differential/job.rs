@@ -113,6 +113,10 @@ pub const DETAILS: &[&str] = &[
     "rw=read:8k bs=12k size=64k numjobs=3 offset_increment=64k filename=new",
     "rw=randwrite bs=16k size=100k percentage_random=0 blockalign=8k",
     "rw=randwrite bs=16k size=100k percentage_random=50 blockalign=8k",
+    "rw=randrw bs=4k size=256k percentage_random=100,0",
+    "rw=randrw bs=8k size=100k percentage_random=20,70, norandommap=1",
+    "rw=randwrite bs=4k size=64k percentage_random=0,100",
+    "rw=randrw bssplit=4k/60:8k/,16k size=256k percentage_random=100,0 loops=2",
     "rw=rw bs=12k size=10k filesize=100k",
     "rw=rw bs=512 size=64k loops=2 rate_iops=3000,",
     "rw=rw:4k bs=,8k size=50k rwmixread=100 ioengine=libaio iodepth=16",
@@ -249,7 +253,7 @@ impl Section {
             // Where there are few places fio may never come to the end of a draw: `lib/gauss.c`, `gauss_next`.
             let has_many = ["128k", "256k", "1m"].iter().any(|size| self.get("size") == Some(size));
             self.perhaps(random, 20, "random_distribution", &laws[..if has_many { 5 } else { 4 }]);
-            self.perhaps(random, 10, "percentage_random", &["80", "0", "100"]);
+            self.perhaps(random, 10, "percentage_random", &["80", "0", "100", "100,0", "30,80"]);
             self.perhaps(random, 10, "blockalign", &["512", "4k", "8k"]);
         }
         if is_mixed {
