@@ -68,6 +68,16 @@ impl RandomShare {
         (reads == writes && writes == trims).then_some(reads)
     }
 
+    /// For people, before a percent sign: `80`, `reads 100, writes 0`.
+    pub(crate) fn shown(&self) -> String {
+        let [reads, writes, trims] = self.0;
+        match self.same() {
+            Some(all) => all.to_string(),
+            None if writes == trims => format!("reads {reads}, writes {writes}"),
+            None => format!("reads {reads}, writes {writes}, trims {trims}"),
+        }
+    }
+
     /// The largest, which is more than 100 only where a store says so.
     pub(crate) fn largest(self) -> u8 {
         self.0.into_iter().max().unwrap_or_default()
@@ -115,6 +125,7 @@ mod tests {
         ] {
             let share: RandomShare = text.parse().unwrap();
             assert_eq!((share, share.to_string().as_str()), (shares.into(), told), "{text}");
+            assert_eq!(share.shown() == told, share.same().is_some(), "{}", share.shown());
             let stored = serde_json::to_string(&share).unwrap();
             assert_eq!(serde_json::from_str::<RandomShare>(&stored).unwrap(), share, "{stored}");
         }

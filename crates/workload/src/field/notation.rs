@@ -251,7 +251,7 @@ pub(super) const RANDOM_SHARE: Notation<RandomShare> = Notation {
     unit: Unit::Percent,
     read: str::parse,
     write: RandomShare::to_string,
-    shown: RandomShare::to_string,
+    shown: RandomShare::shown,
     number: |share| share.same().map(f64::from),
 };
 
