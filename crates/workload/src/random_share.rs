@@ -6,7 +6,7 @@ use std::str::FromStr;
 use block::{Op, parse_percent};
 use serde::{Deserialize, Serialize};
 
-use crate::{FieldError, ListError};
+use crate::ListError;
 
 /// Shares of random requests in percent, of reads, writes and trims: fio's `percentage_random`.
 ///
@@ -85,15 +85,15 @@ impl RandomShare {
 }
 
 impl FromStr for RandomShare {
-    type Err = FieldError;
+    type Err = ListError;
 
-    fn from_str(text: &str) -> Result<Self, FieldError> {
+    fn from_str(text: &str) -> Result<Self, ListError> {
         let shares = text.split(',').map(|share| parse_percent(share.trim())).collect::<Result<Vec<_>, _>>()?;
         match shares[..] {
             [all] => Ok(all.into()),
             [reads, writes] => Ok(Self([reads, writes, writes])),
             [reads, writes, trims] => Ok(Self([reads, writes, trims])),
-            _ => Err(ListError::TooManyLists { found: shares.len() }.into()),
+            _ => Err(ListError::TooManyLists { found: shares.len() }),
         }
     }
 }

@@ -249,7 +249,7 @@ pub(super) const PERCENT: Notation<u8> = Notation {
 /// One for all kinds of requests, or one for each.
 pub(super) const RANDOM_SHARE: Notation<RandomShare> = Notation {
     unit: Unit::Percent,
-    read: str::parse,
+    read: |text| Ok(text.parse()?),
     write: RandomShare::to_string,
     shown: RandomShare::shown,
     number: |share| share.same().map(f64::from),
