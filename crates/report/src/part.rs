@@ -113,8 +113,7 @@ impl<'a> MeasuredStep<'a> {
                 all.iter_mut().zip(others).for_each(|(all, other)| all.merge(other));
             }
             let point = swept(&jobs[0]).into_iter().chain([(Axis::Job, "all jobs".to_owned())]).collect();
-            let runs = jobs[0].point.runs.clone();
-            Some(PointOutcome { runs, ..PointOutcome::measured(point, jobs[0].cell().workload.clone(), all) })
+            Some(PointOutcome::measured(point, jobs[0].cell().workload.clone(), all))
         };
         points.filter_map(one).collect()
     }

@@ -13,7 +13,7 @@ use crate::number::{Scaled, count, spread, three};
 use crate::part::MeasuredStep;
 use crate::report::Report;
 use crate::table::{cell_name, scaled};
-use crate::wrap::wrapped;
+use crate::wrap::{hanging, wrapped};
 use crate::{energy, prose, rounds, trials};
 
 /// From so many columns on there is room for changes beside three states.
@@ -59,8 +59,7 @@ pub(crate) fn of_report(report: &Report, width: u16, color: bool) -> String {
     }
     for (place, sentence) in prose::beyond(headline.as_ref(), scorecard, parts).iter().enumerate() {
         lines.extend((place == 0).then(String::new));
-        let marked = wrapped(sentence, width - 2).into_iter().enumerate();
-        lines.extend(marked.map(|(line, words)| format!("{} {words}", if line == 0 { "–" } else { " " })));
+        lines.extend(hanging(&format!("– {sentence}"), width, 2));
     }
     if !scorecard.rows.is_empty() {
         lines.push(String::new());

@@ -7,7 +7,7 @@ use super::rows::{SharedStep, shared};
 use super::{change, colored, interval, key, mark, method, name, unshared};
 use crate::conditions::date;
 use crate::cost;
-use crate::number::{bound, capital};
+use crate::number::capital;
 use crate::table::cell_name;
 use crate::wrap::wrapped;
 
@@ -41,9 +41,9 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
     lines.extend(cost::lines(comparison).iter().flat_map(|line| wrapped(line, width)));
     for other in 1..comparison.outcomes.len() {
         lines.push(String::new());
-        lines.extend(wrapped(&bound(&verdict(comparison, other)), width).into_iter().map(|line| bold(line, color)));
+        lines.extend(wrapped(&verdict(comparison, other), width).into_iter().map(|line| bold(line, color)));
         let sentences = sentences(comparison, other);
-        lines.extend(sentences.iter().flat_map(|sentence| wrapped(&bound(sentence), width)));
+        lines.extend(sentences.iter().flat_map(|sentence| wrapped(sentence, width)));
     }
     for other in 1..comparison.outcomes.len() {
         let key = key::lines(comparison, other, width, color);
@@ -66,8 +66,8 @@ pub fn text(comparison: &Comparison, width: u16, color: bool) -> String {
     lines.push(String::new());
     let key = "Change of the mean from the first run in percent, with its 95 % interval where the repeats vary; ▲ \
         significantly better, ▼ significantly worse, * an outlier among the repeats.";
-    lines.extend(wrapped(&bound(key), width));
-    lines.extend(wrapped(&bound(&method(comparison)), width));
+    lines.extend(wrapped(key, width));
+    lines.extend(wrapped(&method(comparison), width));
     for note in unshared(comparison).iter().chain(&comparison.caveats) {
         lines.push(String::new());
         lines.extend(wrapped(note, width));
@@ -129,7 +129,7 @@ fn tried(comparison: &Comparison, step: &SharedStep, width: u16) -> Vec<String> 
         let (other, first) = (label(comparison, one.other), label(comparison, 0));
         let (said, mark) = (times(&one.ratio, &first), mark(one.verdict()));
         let line = format!("{at}{} of {other} is {said} {mark}", one.figure.name);
-        lines.extend(wrapped(&bound(line.trim_end()), width - INDENT).into_iter().map(|line| format!("  {line}")));
+        lines.extend(wrapped(line.trim_end(), width - INDENT).into_iter().map(|line| format!("  {line}")));
     }
     lines
 }

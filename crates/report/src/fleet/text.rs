@@ -2,7 +2,7 @@
 
 use super::prose::{self, Standing};
 use super::{FleetReport, effects};
-use crate::number::{BINDING, bound};
+use crate::number::BINDING;
 use crate::wrap::wrapped;
 
 /// A fleet for a terminal `width` columns wide: what there is to know, and a line a drive. Ends with a line feed.
@@ -11,7 +11,7 @@ pub fn text(report: &FleetReport, width: u16) -> String {
     let mut lines = vec![prose::headline(report), String::new()];
     let found = report.effects.iter().flat_map(|(before, found)| effects::told(found, before));
     for sentence in prose::summary(report).into_iter().chain(found) {
-        lines.extend(wrapped(&bound(&sentence), width));
+        lines.extend(wrapped(&sentence, width));
     }
     lines.push(String::new());
     let rows: Vec<[String; 5]> = (0..fleet.drives.len())
@@ -42,18 +42,18 @@ pub fn text(report: &FleetReport, width: u16) -> String {
         lines.push(String::new());
         lines.extend(found.figures.iter().flat_map(|one| {
             wrapped(
-                &bound(&format!(
+                &format!(
                     "{}{}: {}",
                     if one.is_sure() { "" } else { "(not significant) " },
                     one.title,
                     effects::ratio_told(one)
-                )),
+                ),
                 width,
             )
         }));
     }
     lines.push(String::new());
-    lines.extend(wrapped(&bound(&prose::method(fleet)), width));
+    lines.extend(wrapped(&prose::method(fleet), width));
     // A drive may call itself anything.
     let lines: Vec<String> = lines.iter().map(|line| line.replace(char::is_control, " ")).collect();
     lines.join("\n").replace(BINDING, " ") + "\n"

@@ -11,7 +11,7 @@ use plan::gate::{Gate, GateCheck, GateOutcome, GateRule};
 
 use crate::axis::plain;
 use crate::comparison::change;
-use crate::number::{bound, count, three};
+use crate::number::{count, three};
 use crate::wrap::wrapped;
 
 /// The width of the outcome's column: `inconclusive  `.
@@ -20,7 +20,7 @@ const OUTCOME: u16 = 14;
 /// The checks for a terminal `width` columns wide, the worst first; `against` says what it was held against. With `color`
 /// false there are no escape sequences. Ends with a line feed.
 pub fn text(gate: &Gate, against: &str, width: u16, color: bool) -> String {
-    let mut lines = wrapped(&bound(against), width);
+    let mut lines = wrapped(against, width);
     let other: Vec<String> = gate.conditions.iter().map(|one| format!("Not comparable: {one}.")).collect();
     lines.extend(other.iter().flat_map(|line| wrapped(line, width)));
     lines.push(String::new());
@@ -28,15 +28,13 @@ pub fn text(gate: &Gate, against: &str, width: u16, color: bool) -> String {
         lines.extend(listed(gate, outcome, width, color));
     }
     lines.push(String::new());
-    lines.extend(wrapped(&bound(&verdict(gate)), width));
-    let lines: Vec<String> = lines.into_iter().map(|line| line.replace(crate::number::BINDING, " ")).collect();
+    lines.extend(wrapped(&verdict(gate), width));
     lines.join("\n") + "\n"
 }
 
 /// The checks that ended so, each in a line or two.
 fn listed(gate: &Gate, outcome: GateOutcome, width: u16, color: bool) -> Vec<String> {
-    let told =
-        |check: &GateCheck| wrapped(&bound(&format!("{}: {}", check.question.title, found(check))), width - OUTCOME);
+    let told = |check: &GateCheck| wrapped(&format!("{}: {}", check.question.title, found(check)), width - OUTCOME);
     let line = |(at, words): (usize, String)| match at {
         0 => format!("{}{words}", colored(outcome, color)),
         _ => format!("{:room$}{words}", "", room = usize::from(OUTCOME)),
@@ -47,7 +45,7 @@ fn listed(gate: &Gate, outcome: GateOutcome, width: u16, color: bool) -> Vec<Str
 /// What does not pass, a line or two each.
 pub fn undecided(gate: &Gate) -> String {
     let lines = [GateOutcome::Fail, GateOutcome::Inconclusive].map(|outcome| listed(gate, outcome, 100, false));
-    lines.concat().join("\n").replace(crate::number::BINDING, " ")
+    lines.concat().join("\n")
 }
 
 fn colored(outcome: GateOutcome, color: bool) -> String {

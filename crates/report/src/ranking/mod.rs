@@ -8,7 +8,7 @@ use plan::compare::{Family, Ranked, RankedFigure, Ranking};
 use serde_json::{Value, json as object};
 use stats::five_numbers;
 
-use crate::number::{bound, count, spread, three};
+use crate::number::{count, spread, three};
 use crate::wrap::wrapped;
 
 /// Runs by each key figure: one self-contained HTML file.
@@ -21,7 +21,7 @@ const ALIKE: &str = "=";
 
 /// Runs by each key figure, for a terminal `width` columns wide. Ends with a line feed.
 pub fn text(ranking: &Ranking, width: u16) -> String {
-    let mut lines = wrapped(&bound(&headline(ranking)), width);
+    let mut lines = wrapped(&headline(ranking), width);
     for figure in &ranking.figures {
         lines.push(String::new());
         lines.push(format!("{}, {} ({})", figure.title, figure.unit, better(figure)));
@@ -38,7 +38,7 @@ pub fn text(ranking: &Ranking, width: u16) -> String {
         }
     }
     lines.push(String::new());
-    lines.extend(wrapped(&bound(&method(ranking)), width));
+    lines.extend(wrapped(&method(ranking), width));
     lines.join("\n").replace(crate::number::BINDING, " ") + "\n"
 }
 
