@@ -1,6 +1,6 @@
 //! A disk as its file describes it.
 
-use block::{Bytes, Nanos, Power, Rate, SECTOR};
+use block::{Bytes, Nanos, SECTOR};
 use serde::Deserialize;
 
 use super::seek::SeekCurve;
@@ -12,9 +12,9 @@ use crate::ZoneRules;
 use crate::draw::{Odds, Spread};
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
-use crate::preset::units::{bytes, duration, given, percent, power, rate, some_bytes, some_duration, some_share};
+use crate::preset::units::{self, given, percent};
 use crate::preset::zones::ZonesTable;
-use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
+use crate::preset::{HostTable, ListPrice, PresetError, Rated, plain, require, table};
 
 /// A disk's file as it is written.
 #[derive(Deserialize)]
@@ -42,125 +42,81 @@ pub struct DiskFile {
     zones: Option<ZonesTable>,
 }
 
+plain!(CommandOrder);
+
 table!(PlattersTable {
-    #[serde(deserialize_with = "bytes")]
-    capacity: Bytes,
+    capacity: units::Bytes,
     rpm: u32,
     heads: u32,
     zones: u32,
-    #[serde(deserialize_with = "rate")]
-    outer: Rate,
-    #[serde(deserialize_with = "rate")]
-    inner: Rate,
+    outer: units::Rate,
+    inner: units::Rate,
     actuators: Option<u32>,
-    #[serde(default, deserialize_with = "some_bytes")]
-    physical_sector: Option<Bytes>,
+    physical_sector: Option<units::Bytes>,
 });
 
 table!(SeekTable {
-    #[serde(deserialize_with = "duration")]
-    read_track: Nanos,
-    #[serde(deserialize_with = "duration")]
-    read_average: Nanos,
-    #[serde(deserialize_with = "duration")]
-    read_full: Nanos,
-    #[serde(deserialize_with = "duration")]
-    write_track: Nanos,
-    #[serde(deserialize_with = "duration")]
-    write_average: Nanos,
-    #[serde(deserialize_with = "duration")]
-    write_full: Nanos,
-    #[serde(deserialize_with = "duration")]
-    head_switch: Nanos,
+    read_track: units::Duration,
+    read_average: units::Duration,
+    read_full: units::Duration,
+    write_track: units::Duration,
+    write_average: units::Duration,
+    write_full: units::Duration,
+    head_switch: units::Duration,
 });
 
 table!(Controller {
     queue_depth: u32,
-    #[serde(deserialize_with = "duration")]
-    command: Nanos,
-    #[serde(deserialize_with = "duration")]
-    age_limit: Nanos,
+    command: units::Duration,
+    age_limit: units::Duration,
     order: Option<CommandOrder>,
     chosen_ahead: Option<u32>,
     report_together: Option<u32>,
     queuing: Option<bool>,
-    #[serde(default, deserialize_with = "some_duration")]
-    margin: Option<Nanos>,
+    margin: Option<units::Duration>,
 });
 
 table!(CacheTable {
     segments: u32,
-    #[serde(deserialize_with = "bytes")]
-    segment: Bytes,
-    #[serde(deserialize_with = "bytes")]
-    write: Bytes,
+    segment: units::Bytes,
+    write: units::Bytes,
     write_extents: u32,
-    #[serde(deserialize_with = "duration")]
-    destage_after: Nanos,
+    destage_after: units::Duration,
     destage_choices: Option<u32>,
     destage_batch: Option<u32>,
-    #[serde(default, deserialize_with = "some_bytes")]
-    prefetch: Option<Bytes>,
+    prefetch: Option<units::Bytes>,
 });
 
 table!(PowerTable {
-    #[serde(deserialize_with = "power")]
-    idle: Power,
-    #[serde(deserialize_with = "power")]
-    seek: Power,
-    #[serde(deserialize_with = "power")]
-    read: Power,
-    #[serde(deserialize_with = "power")]
-    write: Power,
-    #[serde(deserialize_with = "power")]
-    standby: Power,
-    #[serde(deserialize_with = "power")]
-    spin_up: Power,
-    #[serde(deserialize_with = "duration")]
-    spin_up_time: Nanos,
-    #[serde(default, deserialize_with = "some_duration")]
-    standby_after: Option<Nanos>,
+    idle: units::Power,
+    seek: units::Power,
+    read: units::Power,
+    write: units::Power,
+    standby: units::Power,
+    spin_up: units::Power,
+    spin_up_time: units::Duration,
+    standby_after: Option<units::Duration>,
 });
 
 table!(VariationTable {
-    #[serde(default, deserialize_with = "some_duration")]
-    settle: Option<Nanos>,
-    #[serde(default, deserialize_with = "some_share")]
-    read_retry: Option<u64>,
-    #[serde(default, deserialize_with = "some_share")]
-    write_retry: Option<u64>,
-    #[serde(default, deserialize_with = "some_share")]
-    retry_again: Option<u64>,
-    #[serde(default, deserialize_with = "some_share")]
-    read_recovery: Option<u64>,
-    #[serde(default, deserialize_with = "some_share")]
-    write_recovery: Option<u64>,
-    #[serde(default, deserialize_with = "some_duration")]
-    recovery: Option<Nanos>,
-    #[serde(default, deserialize_with = "some_share")]
-    recovery_deviation: Option<u64>,
+    settle: Option<units::Duration>,
+    read_retry: Option<units::Share>,
+    write_retry: Option<units::Share>,
+    retry_again: Option<units::Share>,
+    read_recovery: Option<units::Share>,
+    write_recovery: Option<units::Share>,
+    recovery: Option<units::Duration>,
+    recovery_deviation: Option<units::Share>,
 });
 
 table!(BackgroundTable {
-    #[serde(default, deserialize_with = "some_duration")]
-    recalibrate_every: Option<Nanos>,
-    #[serde(default, deserialize_with = "some_duration")]
-    recalibrate_time: Option<Nanos>,
-    #[serde(default, deserialize_with = "some_duration")]
-    scan_after: Option<Nanos>,
-    #[serde(default, deserialize_with = "some_duration")]
-    scan_step: Option<Nanos>,
+    recalibrate_every: Option<units::Duration>,
+    recalibrate_time: Option<units::Duration>,
+    scan_after: Option<units::Duration>,
+    scan_step: Option<units::Duration>,
 });
 
-table!(ShingledTable {
-    #[serde(deserialize_with = "bytes")]
-    band: Bytes,
-    #[serde(deserialize_with = "bytes")]
-    media_cache: Bytes,
-    extents: u32,
-    #[serde(deserialize_with = "duration")]
-    clean_after: Nanos,
-});
+table!(ShingledTable { band: units::Bytes, media_cache: units::Bytes, extents: u32, clean_after: units::Duration });
 
 impl DiskFile {
     /// The tables of the file with their fields.

@@ -1,11 +1,11 @@
 //! A DRAM drive as its file describes it.
 
-use block::{Bytes, Nanos, Power, Rate};
+use block::Bytes;
 use serde::Deserialize;
 
 use super::DramSpec;
 use crate::preset::fields::Table;
-use crate::preset::units::{bytes, duration, power, rate};
+use crate::preset::units::{self};
 use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
 
 /// A DRAM drive's file as it is written.
@@ -27,30 +27,11 @@ pub struct DramFile {
     _rig: Option<HostTable>,
 }
 
-table!(Memory {
-    #[serde(deserialize_with = "bytes")]
-    capacity: Bytes,
-    queue_depth: u32,
-});
+table!(Memory { capacity: units::Bytes, queue_depth: u32 });
 
-table!(Service {
-    #[serde(deserialize_with = "duration")]
-    read: Nanos,
-    #[serde(deserialize_with = "duration")]
-    write: Nanos,
-    #[serde(deserialize_with = "rate")]
-    read_rate: Rate,
-    #[serde(deserialize_with = "rate")]
-    write_rate: Rate,
-});
+table!(Service { read: units::Duration, write: units::Duration, read_rate: units::Rate, write_rate: units::Rate });
 
-table!(PowerTable {
-    #[serde(deserialize_with = "power")]
-    idle: Power,
-    #[serde(deserialize_with = "power")]
-    active: Power,
-    battery: bool,
-});
+table!(PowerTable { idle: units::Power, active: units::Power, battery: bool });
 
 impl DramFile {
     /// The tables of the file with their fields.

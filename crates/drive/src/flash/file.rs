@@ -8,7 +8,7 @@ mod zones;
 
 use behaviour::{ErrorsTable, PatrolTable, SuspendTable, VariationTable};
 pub(crate) use behaviour::{TaskTable, deviation};
-use block::{Bytes, Nanos, Rate};
+use block::{Bytes, Nanos};
 use controller::ArbitrationTable;
 use serde::Deserialize;
 use slc::SlcTable;
@@ -25,11 +25,9 @@ use crate::draw::{Factor, Spread};
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::{PowerTable, ThermalTable};
-use crate::preset::units::{
-    bytes, duration, given, percent, rate, share, shares, some_bytes, some_duration, some_rate, some_share,
-};
+use crate::preset::units::{self, given, percent};
 use crate::preset::zones::ZonesTable;
-use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
+use crate::preset::{HostTable, ListPrice, PresetError, Rated, plain, require, table};
 use crate::smart::IdentityTable;
 use crate::{PowerSpec, ZoneRules};
 
@@ -72,46 +70,36 @@ pub struct FlashFile {
     _smart: Option<IdentityTable>,
 }
 
-table!(Capacity {
-    #[serde(deserialize_with = "bytes")]
-    user: Bytes,
-    #[serde(deserialize_with = "share")]
-    spare: u64,
-});
+plain!(PolicyName);
+
+table!(Capacity { user: units::Bytes, spare: units::Share });
 
 table!(GeometryTable {
     channels: u32,
     dies_per_channel: u32,
     planes: u32,
     multi_plane: bool,
-    #[serde(deserialize_with = "bytes")]
-    page: Bytes,
-    #[serde(default, deserialize_with = "some_bytes")]
-    program: Option<Bytes>,
-    #[serde(default, deserialize_with = "some_bytes")]
-    sense: Option<Bytes>,
+    page: units::Bytes,
+    program: Option<units::Bytes>,
+    sense: Option<units::Bytes>,
     pages_per_block: u32,
 });
 
 table!(NandTable {
-    #[serde(deserialize_with = "duration")]
-    read: Nanos,
-    #[serde(deserialize_with = "duration")]
-    program: Nanos,
-    #[serde(deserialize_with = "duration")]
-    erase: Nanos,
-    #[serde(deserialize_with = "rate")]
-    channel: Rate,
+    read: units::Duration,
+    program: units::Duration,
+    erase: units::Duration,
+    channel: units::Rate,
     copy_back: bool,
     #[serde(default)]
     cache_program: bool,
     #[serde(default)]
     keeps_page: bool,
     reads_first: Option<bool>,
-    #[serde(default, deserialize_with = "shares")]
-    read_by_page: Vec<u64>,
-    #[serde(default, deserialize_with = "shares")]
-    program_by_page: Vec<u64>,
+    #[serde(default)]
+    read_by_page: units::Shares,
+    #[serde(default)]
+    program_by_page: units::Shares,
 });
 
 table!(CollectionTable {
@@ -119,15 +107,12 @@ table!(CollectionTable {
     choices: Option<u32>,
     start: Option<u32>,
     at_once: Option<u32>,
-    #[serde(default, deserialize_with = "some_share")]
-    pacing: Option<u64>,
+    pacing: Option<units::Share>,
     burst: Option<u32>,
-    #[serde(default, deserialize_with = "some_duration")]
-    page_move: Option<Nanos>,
-    #[serde(default, deserialize_with = "share")]
-    page_move_deviation: u64,
-    #[serde(default, deserialize_with = "some_duration")]
-    idle_after: Option<Nanos>,
+    page_move: Option<units::Duration>,
+    #[serde(default)]
+    page_move_deviation: units::Share,
+    idle_after: Option<units::Duration>,
     idle_free: Option<u32>,
 });
 
@@ -145,55 +130,41 @@ table!(Controller {
     queue_depth: u32,
     cores: Option<u32>,
     write_cores: Option<u32>,
-    #[serde(deserialize_with = "duration")]
-    command: Nanos,
-    #[serde(default, deserialize_with = "share")]
-    jitter: u64,
-    #[serde(deserialize_with = "duration")]
-    retire: Nanos,
-    #[serde(default, deserialize_with = "some_duration")]
-    retire_write: Option<Nanos>,
-    #[serde(default, deserialize_with = "duration")]
-    journal: Nanos,
+    command: units::Duration,
+    #[serde(default)]
+    jitter: units::Share,
+    retire: units::Duration,
+    retire_write: Option<units::Duration>,
+    #[serde(default)]
+    journal: units::Duration,
     #[serde(default)]
     flush_journal: bool,
-    #[serde(default, deserialize_with = "duration")]
-    write: Nanos,
-    #[serde(default, deserialize_with = "duration")]
-    page_write: Nanos,
-    #[serde(default, deserialize_with = "duration")]
-    page_read: Nanos,
-    #[serde(default, deserialize_with = "some_rate")]
-    write_rate: Option<Rate>,
-    #[serde(default, deserialize_with = "some_bytes")]
-    read_ahead: Option<Bytes>,
+    #[serde(default)]
+    write: units::Duration,
+    #[serde(default)]
+    page_write: units::Duration,
+    #[serde(default)]
+    page_read: units::Duration,
+    write_rate: Option<units::Rate>,
+    read_ahead: Option<units::Bytes>,
     read_streams: Option<u32>,
-    #[serde(default, deserialize_with = "duration")]
-    read_ahead_page: Nanos,
-    #[serde(default, deserialize_with = "some_share")]
-    compression_floor: Option<u64>,
+    #[serde(default)]
+    read_ahead_page: units::Duration,
+    compression_floor: Option<units::Share>,
 });
 
 table!(MapTable {
-    #[serde(deserialize_with = "bytes")]
-    cache: Bytes,
-    #[serde(deserialize_with = "bytes")]
-    entry: Bytes,
-    #[serde(deserialize_with = "bytes")]
-    extent: Bytes,
-    #[serde(default, deserialize_with = "some_bytes")]
-    lookup: Option<Bytes>,
-    #[serde(default, deserialize_with = "some_bytes")]
-    hmb: Option<Bytes>,
-    #[serde(default, deserialize_with = "some_duration")]
-    hmb_access: Option<Nanos>,
+    cache: units::Bytes,
+    entry: units::Bytes,
+    extent: units::Bytes,
+    lookup: Option<units::Bytes>,
+    hmb: Option<units::Bytes>,
+    hmb_access: Option<units::Duration>,
 });
 
 table!(BufferTable {
-    #[serde(deserialize_with = "bytes")]
-    size: Bytes,
-    #[serde(deserialize_with = "bytes")]
-    partial: Bytes,
+    size: units::Bytes,
+    partial: units::Bytes,
     #[serde(default)]
     serves_reads: bool,
 });

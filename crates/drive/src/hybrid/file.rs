@@ -1,6 +1,5 @@
 //! A drive with a hybrid translation as its file describes it.
 
-use block::{Bytes, Nanos, Rate};
 use serde::Deserialize;
 
 use super::HybridSpec;
@@ -11,8 +10,8 @@ use crate::flash::deviation;
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::PowerTable;
-use crate::preset::units::{bytes, duration, rate, share};
-use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
+use crate::preset::units::{self};
+use crate::preset::{HostTable, ListPrice, PresetError, Rated, plain, require, table};
 use crate::smart::IdentityTable;
 
 /// Such a drive's file as it is written.
@@ -38,24 +37,20 @@ pub struct HybridFile {
     _smart: Option<IdentityTable>,
 }
 
+plain!(Scheme);
+
 table!(FlashTable {
-    #[serde(deserialize_with = "bytes")]
-    capacity: Bytes,
+    capacity: units::Bytes,
     channels: u32,
     dies_per_channel: u32,
-    #[serde(deserialize_with = "bytes")]
-    page: Bytes,
+    page: units::Bytes,
     pages_per_block: u32,
-    #[serde(deserialize_with = "duration")]
-    read: Nanos,
-    #[serde(deserialize_with = "duration")]
-    program: Nanos,
-    #[serde(deserialize_with = "duration")]
-    erase: Nanos,
-    #[serde(deserialize_with = "rate")]
-    channel: Rate,
-    #[serde(default, deserialize_with = "share")]
-    operations: u64,
+    read: units::Duration,
+    program: units::Duration,
+    erase: units::Duration,
+    channel: units::Rate,
+    #[serde(default)]
+    operations: units::Share,
 });
 
 table!(TranslationTable {
@@ -66,12 +61,10 @@ table!(TranslationTable {
 
 table!(Controller {
     queue_depth: u32,
-    #[serde(deserialize_with = "duration")]
-    command: Nanos,
-    #[serde(default, deserialize_with = "share")]
-    jitter: u64,
-    #[serde(deserialize_with = "duration")]
-    retire: Nanos,
+    command: units::Duration,
+    #[serde(default)]
+    jitter: units::Share,
+    retire: units::Duration,
 });
 
 impl HybridFile {

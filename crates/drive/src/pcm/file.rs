@@ -1,6 +1,6 @@
 //! A drive of phase-change memory as its file describes it.
 
-use block::{Bytes, Nanos, Rate, SECTOR};
+use block::{Bytes, SECTOR};
 use serde::Deserialize;
 
 use super::PcmSpec;
@@ -11,7 +11,7 @@ use crate::flash::{TaskTable, deviation};
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::PowerTable;
-use crate::preset::units::{bytes, duration, percent, rate, share};
+use crate::preset::units::{self, percent};
 use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
 use crate::smart::IdentityTable;
 
@@ -40,37 +40,30 @@ pub struct PcmFile {
 }
 
 table!(MediaTable {
-    #[serde(deserialize_with = "bytes")]
-    capacity: Bytes,
+    capacity: units::Bytes,
     channels: u32,
     dies_per_channel: u32,
-    #[serde(deserialize_with = "bytes")]
-    access: Bytes,
-    #[serde(deserialize_with = "duration")]
-    read: Nanos,
-    #[serde(deserialize_with = "duration")]
-    write: Nanos,
-    #[serde(deserialize_with = "rate")]
-    channel: Rate,
-    #[serde(deserialize_with = "bytes")]
-    writes_at_once: Bytes,
-    #[serde(default, deserialize_with = "share")]
-    rewrites: u64,
-    #[serde(default, deserialize_with = "duration")]
-    rewrite: Nanos,
-    #[serde(default, deserialize_with = "share")]
-    rewrite_deviation: u64,
-    #[serde(default, deserialize_with = "share")]
-    dies: u64,
-    #[serde(default, deserialize_with = "share")]
-    reads: u64,
-    #[serde(default, deserialize_with = "share")]
-    writes: u64,
+    access: units::Bytes,
+    read: units::Duration,
+    write: units::Duration,
+    channel: units::Rate,
+    writes_at_once: units::Bytes,
+    #[serde(default)]
+    rewrites: units::Share,
+    #[serde(default)]
+    rewrite: units::Duration,
+    #[serde(default)]
+    rewrite_deviation: units::Share,
+    #[serde(default)]
+    dies: units::Share,
+    #[serde(default)]
+    reads: units::Share,
+    #[serde(default)]
+    writes: units::Share,
 });
 
 table!(LevellingTable {
-    #[serde(deserialize_with = "bytes")]
-    line: Bytes,
+    line: units::Bytes,
     move_every: u32,
     rated_writes: Option<u32>,
 });
@@ -78,12 +71,10 @@ table!(LevellingTable {
 table!(Controller {
     queue_depth: u32,
     cores: Option<u32>,
-    #[serde(deserialize_with = "duration")]
-    command: Nanos,
-    #[serde(default, deserialize_with = "share")]
-    jitter: u64,
-    #[serde(deserialize_with = "duration")]
-    retire: Nanos,
+    command: units::Duration,
+    #[serde(default)]
+    jitter: units::Share,
+    retire: units::Duration,
 });
 
 /// The largest access and line: what one transfer over the link carries.

@@ -1,24 +1,19 @@
 //! The table of a drive's file that describes its cable.
 
-use block::{Bytes, Nanos, Rate};
+use block::Bytes;
 
 use super::error::{PresetError, require};
 use super::fields::table;
-use super::units::{bytes, duration, rate, some_duration};
+use super::units::{self};
 use crate::LinkTimes;
 
 table!(
     pub(crate) LinkTable {
-        #[serde(deserialize_with = "rate")]
-        rate: Rate,
-        #[serde(deserialize_with = "bytes")]
-        frame: Bytes,
-        #[serde(deserialize_with = "duration")]
-        frame_overhead: Nanos,
-        #[serde(deserialize_with = "duration")]
-        command: Nanos,
-        #[serde(default, deserialize_with = "some_duration")]
-        command_write: Option<Nanos>,
+        rate: units::Rate,
+        frame: units::Bytes,
+        frame_overhead: units::Duration,
+        command: units::Duration,
+        command_write: Option<units::Duration>,
         #[serde(default)]
         duplex: bool,
     }

@@ -21,7 +21,7 @@ pub(crate) mod zones;
 use block::Bytes;
 pub use error::PresetError;
 pub(crate) use error::{require, unknown};
-pub(crate) use fields::table;
+pub(crate) use fields::{plain, table};
 pub(crate) use host::HostTable;
 pub use name::{DriveName, changed_name};
 pub use price::ListPrice;

@@ -1,66 +1,49 @@
 //! The tables of a drive's file that say what it consumes and how warm it gets.
 
-use block::{Energy, Nanos, Power, Temperature};
+use block::{Nanos, Power};
 
 use super::error::{PresetError, require};
 use super::fields::table;
-use super::units::{
-    energy, heat_capacity, percent, power, share, some_duration, some_power, temperature, thermal_resistance,
-};
+use super::units::{self, percent};
 use crate::energy::{LowPower, PowerSpec};
 use crate::thermal::{STEP, ThermalSpec, Throttle};
 
 table!(
     pub(crate) PowerTable {
-        #[serde(default, deserialize_with = "power")]
-        idle: Power,
-        #[serde(default, deserialize_with = "power")]
-        active: Power,
-        #[serde(default, deserialize_with = "energy")]
-        page_read: Energy,
-        #[serde(default, deserialize_with = "energy")]
-        page_program: Energy,
-        #[serde(default, deserialize_with = "energy")]
-        block_erase: Energy,
-        #[serde(default, deserialize_with = "energy")]
-        byte_sent: Energy,
-        #[serde(default, deserialize_with = "some_power")]
-        light: Option<Power>,
-        #[serde(default, deserialize_with = "some_duration")]
-        light_after: Option<Nanos>,
-        #[serde(default, deserialize_with = "some_duration")]
-        light_exit: Option<Nanos>,
-        #[serde(default, deserialize_with = "some_power")]
-        deep: Option<Power>,
-        #[serde(default, deserialize_with = "some_duration")]
-        deep_after: Option<Nanos>,
-        #[serde(default, deserialize_with = "some_duration")]
-        deep_exit: Option<Nanos>,
+        #[serde(default)]
+        idle: units::Power,
+        #[serde(default)]
+        active: units::Power,
+        #[serde(default)]
+        page_read: units::Energy,
+        #[serde(default)]
+        page_program: units::Energy,
+        #[serde(default)]
+        block_erase: units::Energy,
+        #[serde(default)]
+        byte_sent: units::Energy,
+        light: Option<units::Power>,
+        light_after: Option<units::Duration>,
+        light_exit: Option<units::Duration>,
+        deep: Option<units::Power>,
+        deep_after: Option<units::Duration>,
+        deep_exit: Option<units::Duration>,
         #[serde(default)]
         capacitor: bool,
-        #[serde(default, deserialize_with = "some_duration")]
-        boot: Option<Nanos>,
+        boot: Option<units::Duration>,
     }
 );
 
 table!(
     pub(crate) ThermalTable {
-        #[serde(deserialize_with = "temperature")]
-        ambient: Temperature,
-        #[serde(deserialize_with = "thermal_resistance")]
-        resistance: u64,
-        #[serde(deserialize_with = "heat_capacity")]
-        heat_capacity: u64,
-        #[serde(deserialize_with = "temperature")]
-        warm: Temperature,
-        #[serde(deserialize_with = "share")]
-        warm_pace: u64,
-        #[serde(deserialize_with = "temperature")]
-        hot: Temperature,
-        #[serde(deserialize_with = "share")]
-        hot_pace: u64,
-        #[serde(deserialize_with = "temperature")]
-        hysteresis: Temperature,
+        ambient: units::Temperature,
+        resistance: units::ThermalResistance,
+        heat_capacity: units::HeatCapacity,
+        warm: units::Temperature,
+        warm_pace: units::Share,
+        hot: units::Temperature,
+        hot_pace: units::Share,
+        hysteresis: units::Temperature,
     }
 );
 

@@ -3,7 +3,7 @@
 use block::{Endurance, Nanos, Rate};
 use serde::Deserialize;
 
-use super::units::{some_duration, some_endurance, some_rate};
+use super::units::{self, held};
 
 /// What a drive's maker promises; of a rig, nothing.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -11,11 +11,11 @@ use super::units::{some_duration, some_endurance, some_rate};
 pub struct Rated {
     /// Where the figures are from.
     pub source: String,
-    #[serde(default, deserialize_with = "some_rate")]
+    #[serde(default, deserialize_with = "held::<Option<units::Rate>, _>")]
     pub sequential_read: Option<Rate>,
-    #[serde(default, deserialize_with = "some_rate")]
+    #[serde(default, deserialize_with = "held::<Option<units::Rate>, _>")]
     pub sequential_write: Option<Rate>,
-    #[serde(default, deserialize_with = "some_duration")]
+    #[serde(default, deserialize_with = "held::<Option<units::Duration>, _>")]
     pub read_latency: Option<Nanos>,
     /// Random reads of 4 KiB a second.
     pub random_read_iops: Option<u64>,
@@ -28,7 +28,7 @@ pub struct Rated {
     #[serde(default)]
     pub fitted: Vec<Promise>,
     /// How much the host may write in the drive's life.
-    #[serde(default, deserialize_with = "some_endurance")]
+    #[serde(default, deserialize_with = "held::<Option<units::Endurance>, _>")]
     pub endurance: Option<Endurance>,
     /// Where that is from; empty where it is not known.
     #[serde(default)]

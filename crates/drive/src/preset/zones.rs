@@ -2,15 +2,13 @@
 
 use block::Bytes;
 
-use super::units::{bytes, given, some_bytes};
+use super::units::{self, given};
 use super::{PresetError, require, table};
 use crate::{ZoneRules, ZonesSpec};
 
 table!(pub(crate) ZonesTable {
-    #[serde(deserialize_with = "bytes")]
-    size: Bytes,
-    #[serde(default, deserialize_with = "some_bytes")]
-    zone_capacity: Option<Bytes>,
+    size: units::Bytes,
+    zone_capacity: Option<units::Bytes>,
     max_open: Option<u32>,
     max_active: Option<u32>,
     #[serde(default)]

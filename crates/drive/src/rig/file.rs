@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use block::{Bytes, Nanos, Power, Rate};
+use block::{Bytes, Nanos, Power};
 use serde::Deserialize;
 use toml::{Table as Toml, Value};
 
@@ -12,8 +12,8 @@ use crate::array::{ControllerSpec, Level};
 use crate::draw::Spread;
 use crate::flash::deviation;
 use crate::preset::fields::Table;
-use crate::preset::units::{duration, given, percent, power, share, some_bytes, some_duration, some_power, some_rate};
-use crate::preset::{ListPrice, Preset, PresetError, RIGS, Spec, bounds, change, require, table, unknown};
+use crate::preset::units::{self, given, percent};
+use crate::preset::{ListPrice, Preset, PresetError, RIGS, Spec, bounds, change, plain, require, table, unknown};
 
 /// The largest standard deviation of wake-ups from one second to the next, in millionths.
 const DRIFT_MAX: u64 = 500_000;
@@ -38,24 +38,18 @@ pub struct RigFile {
     _price: Option<ListPrice>,
 }
 
+plain!(Level);
+
 table!(HostTable {
     cpus: u32,
-    #[serde(deserialize_with = "duration")]
-    submit: Nanos,
-    #[serde(deserialize_with = "duration")]
-    complete: Nanos,
-    #[serde(default, deserialize_with = "some_duration")]
-    interrupt: Option<Nanos>,
-    #[serde(default, deserialize_with = "some_duration")]
-    call: Option<Nanos>,
-    #[serde(default, deserialize_with = "some_duration")]
-    call_write: Option<Nanos>,
-    #[serde(default, deserialize_with = "some_bytes")]
-    chunk: Option<Bytes>,
-    #[serde(default, deserialize_with = "some_rate")]
-    copy: Option<Rate>,
-    #[serde(default, deserialize_with = "some_bytes")]
-    transfer: Option<Bytes>,
+    submit: units::Duration,
+    complete: units::Duration,
+    interrupt: Option<units::Duration>,
+    call: Option<units::Duration>,
+    call_write: Option<units::Duration>,
+    chunk: Option<units::Bytes>,
+    copy: Option<units::Rate>,
+    transfer: Option<units::Bytes>,
     #[serde(default)]
     at_once: Option<u32>,
 });
@@ -68,43 +62,33 @@ table!(QueueTable {
 });
 
 table!(WakeTable {
-    #[serde(deserialize_with = "duration")]
-    mean: Nanos,
-    #[serde(deserialize_with = "share")]
-    spread: u64,
-    #[serde(deserialize_with = "share")]
-    rare: u64,
-    #[serde(deserialize_with = "duration")]
-    rare_mean: Nanos,
-    #[serde(default, deserialize_with = "share")]
-    drift: u64,
+    mean: units::Duration,
+    spread: units::Share,
+    rare: units::Share,
+    rare_mean: units::Duration,
+    #[serde(default)]
+    drift: units::Share,
 });
 
 table!(ControllerTable {
     count: u32,
-    #[serde(deserialize_with = "duration")]
-    command: Nanos,
-    #[serde(default, deserialize_with = "share")]
-    jitter: u64,
-    #[serde(default, deserialize_with = "some_rate")]
-    bandwidth: Option<Rate>,
+    command: units::Duration,
+    #[serde(default)]
+    jitter: units::Share,
+    bandwidth: Option<units::Rate>,
 });
 
 table!(ArrayTable {
     level: Level,
     drive: String,
     drives: u32,
-    #[serde(default, deserialize_with = "some_bytes")]
-    stripe: Option<Bytes>,
+    stripe: Option<units::Bytes>,
 });
 
 table!(PowerTable {
-    #[serde(deserialize_with = "power")]
-    idle: Power,
-    #[serde(deserialize_with = "power")]
-    cpu: Power,
-    #[serde(default, deserialize_with = "some_power")]
-    active: Option<Power>,
+    idle: units::Power,
+    cpu: units::Power,
+    active: Option<units::Power>,
 });
 
 impl ControllerTable {

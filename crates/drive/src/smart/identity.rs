@@ -3,7 +3,7 @@
 use block::{Bytes, Seed};
 use serde::Deserialize;
 
-use crate::preset::table;
+use crate::preset::{plain, table};
 
 /// Who a drive says it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +47,8 @@ pub enum AttributeSet {
     /// The health log of NVMe, and no attributes.
     Nvme,
 }
+
+plain!(AttributeSet);
 
 table!(
     pub(crate) IdentityTable {

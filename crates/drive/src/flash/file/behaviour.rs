@@ -8,107 +8,85 @@ use crate::flash::patrol::places;
 use crate::flash::{
     ErrorsSpec, Geometry, Growth, NandTimes, PageTypes, PatrolSpec, SuspendSpec, TaskSpec, VariationSpec,
 };
-use crate::preset::units::{duration, given, percent, share, shares, some_bytes, some_duration, some_share};
+use crate::preset::units::{self, given, percent};
 use crate::preset::{PresetError, require, table};
 
 table!(pub(super) VariationTable {
-    #[serde(default, deserialize_with = "share")]
-    dies: u64,
-    #[serde(default, deserialize_with = "share")]
-    blocks: u64,
-    #[serde(default, deserialize_with = "share")]
-    word_lines: u64,
-    #[serde(default, deserialize_with = "share")]
-    programs: u64,
-    #[serde(default, deserialize_with = "share")]
-    erases: u64,
-    #[serde(default, deserialize_with = "share")]
-    reads: u64,
+    #[serde(default)]
+    dies: units::Share,
+    #[serde(default)]
+    blocks: units::Share,
+    #[serde(default)]
+    word_lines: units::Share,
+    #[serde(default)]
+    programs: units::Share,
+    #[serde(default)]
+    erases: units::Share,
+    #[serde(default)]
+    reads: units::Share,
 });
 
 table!(pub(super) ErrorsTable {
-    #[serde(deserialize_with = "share")]
-    fresh: u64,
-    #[serde(deserialize_with = "share")]
-    correctable: u64,
-    #[serde(default, deserialize_with = "some_share")]
-    worn: Option<u64>,
+    fresh: units::Share,
+    correctable: units::Share,
+    worn: Option<units::Share>,
     #[serde(default = "rated_erases")]
     worn_erases: u32,
-    #[serde(default, deserialize_with = "some_share")]
-    retained: Option<u64>,
-    #[serde(default, deserialize_with = "some_duration")]
-    retained_for: Option<Nanos>,
-    #[serde(default, deserialize_with = "some_share")]
-    disturbed: Option<u64>,
+    retained: Option<units::Share>,
+    retained_for: Option<units::Duration>,
+    disturbed: Option<units::Share>,
     #[serde(default = "disturbing_reads")]
     disturbed_reads: u32,
-    #[serde(default, deserialize_with = "shares")]
-    by_page: Vec<u64>,
-    #[serde(default, deserialize_with = "share")]
-    spread: u64,
-    #[serde(default, deserialize_with = "share")]
-    noise: u64,
-    #[serde(default, deserialize_with = "duration")]
-    decode: Nanos,
+    #[serde(default)]
+    by_page: units::Shares,
+    #[serde(default)]
+    spread: units::Share,
+    #[serde(default)]
+    noise: units::Share,
+    #[serde(default)]
+    decode: units::Duration,
     steps: u32,
-    #[serde(deserialize_with = "share")]
-    gain: u64,
-    #[serde(default, deserialize_with = "duration")]
-    step: Nanos,
-    #[serde(deserialize_with = "duration")]
-    soft: Nanos,
-    #[serde(deserialize_with = "share")]
-    soft_gain: u64,
+    gain: units::Share,
+    #[serde(default)]
+    step: units::Duration,
+    soft: units::Duration,
+    soft_gain: units::Share,
     refresh: Option<u32>,
 });
 
 table!(pub(super) SuspendTable {
-    #[serde(deserialize_with = "duration")]
-    program_step: Nanos,
+    program_step: units::Duration,
     #[serde(default)]
     exponential: bool,
-    #[serde(deserialize_with = "duration")]
-    erase_step: Nanos,
-    #[serde(default, deserialize_with = "duration")]
-    latency: Nanos,
-    #[serde(default, deserialize_with = "duration")]
-    resume: Nanos,
+    erase_step: units::Duration,
+    #[serde(default)]
+    latency: units::Duration,
+    #[serde(default)]
+    resume: units::Duration,
     limit: u32,
 });
 
 table!(pub(crate) TaskTable {
-    #[serde(default, deserialize_with = "some_bytes")]
-    written: Option<Bytes>,
-    #[serde(default, deserialize_with = "some_duration")]
-    every: Option<Nanos>,
-    #[serde(deserialize_with = "duration")]
-    length: Nanos,
-    #[serde(default, deserialize_with = "share")]
-    length_deviation: u64,
-    #[serde(default, deserialize_with = "duration")]
-    length_per_mib: Nanos,
-    #[serde(default, deserialize_with = "some_bytes")]
-    length_from: Option<Bytes>,
-    #[serde(default, deserialize_with = "some_duration")]
-    length_max: Option<Nanos>,
+    written: Option<units::Bytes>,
+    every: Option<units::Duration>,
+    length: units::Duration,
+    #[serde(default)]
+    length_deviation: units::Share,
+    #[serde(default)]
+    length_per_mib: units::Duration,
+    length_from: Option<units::Bytes>,
+    length_max: Option<units::Duration>,
     #[serde(default)]
     holds_reads: bool,
-    #[serde(default, deserialize_with = "some_share")]
-    reads_held: Option<u64>,
-    #[serde(default, deserialize_with = "some_duration")]
-    beside: Option<Nanos>,
-    #[serde(default, deserialize_with = "some_duration")]
-    after_idle: Option<Nanos>,
-    #[serde(default, deserialize_with = "some_share")]
-    catch_up: Option<u64>,
+    reads_held: Option<units::Share>,
+    beside: Option<units::Duration>,
+    after_idle: Option<units::Duration>,
+    catch_up: Option<units::Share>,
 });
 
 table!(pub(super) PatrolTable {
-    #[serde(default, deserialize_with = "some_duration")]
-    every: Option<Nanos>,
-    #[serde(default, deserialize_with = "some_duration")]
-    over: Option<Nanos>,
+    every: Option<units::Duration>,
+    over: Option<units::Duration>,
 });
 
 /// Erases after which `errors.worn` holds, where the file does not say.

@@ -1,24 +1,19 @@
 //! What a flash drive's file says of its cache of one-bit cells.
 
-use block::{Bytes, Nanos};
+use block::Bytes;
 
 use crate::flash::folding::FOLD_MIN;
 use crate::flash::{CellTimes, Geometry, SlcSpec};
-use crate::preset::units::{bytes, duration, given, percent, some_share};
+use crate::preset::units::{self, given, percent};
 use crate::preset::{PresetError, require, table};
 
 table!(pub(super) SlcTable {
     bits: u32,
-    #[serde(deserialize_with = "bytes")]
-    fixed: Bytes,
-    #[serde(deserialize_with = "bytes")]
-    dynamic: Bytes,
-    #[serde(default, deserialize_with = "some_share")]
-    fold_at: Option<u64>,
-    #[serde(deserialize_with = "duration")]
-    read: Nanos,
-    #[serde(deserialize_with = "duration")]
-    program: Nanos,
+    fixed: units::Bytes,
+    dynamic: units::Bytes,
+    fold_at: Option<units::Share>,
+    read: units::Duration,
+    program: units::Duration,
 });
 
 impl SlcTable {

@@ -1,19 +1,18 @@
 //! What a flash drive's file says of how its blocks wear.
 
 use crate::WearSpec;
-use crate::preset::units::{percent, share};
+use crate::preset::units::{self, percent};
 use crate::preset::{PresetError, require, table};
 
 table!(pub(super) WearTable {
     rated_erases: u32,
-    #[serde(default, deserialize_with = "share")]
-    deviation: u64,
-    #[serde(default, deserialize_with = "share")]
-    factory_bad: u64,
+    #[serde(default)]
+    deviation: units::Share,
+    #[serde(default)]
+    factory_bad: units::Share,
     #[serde(default)]
     early_failures: u32,
-    #[serde(deserialize_with = "share")]
-    reserve: u64,
+    reserve: units::Share,
     spread_max: Option<u32>,
     #[serde(default)]
     least_worn_first: bool,
