@@ -104,6 +104,8 @@ const UNUSED: &[&str] = &[
     "rotational",
     "series",
     "sku",
+    "specification",
+    "specifications",
     "upc",
     "used",
 ];
@@ -139,10 +141,17 @@ pub fn is_of_another_size(key: &str, value: &str) -> bool {
     !sizes.is_empty() && !sizes.contains(&4.0)
 }
 
+/// A word without the number of a footnote, as web pages' text has it: `Capacity2`, `write¹`.
+fn without_footnote(word: &str) -> &str {
+    let plain = word.trim_end_matches(char::is_numeric);
+    if plain.len() >= 3 && plain.chars().all(char::is_alphabetic) { plain } else { word }
+}
+
 /// What the row of this name says; none if nobody knows.
 pub fn of(key: &str) -> Option<Field> {
     let lower = key.to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).map(without_footnote).filter(|word| !word.is_empty()).collect();
     let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
     let read = has(&["read", "reads", "reading", "r"]);
     let write = has(&["write", "writes", "writing", "w"]);
@@ -162,7 +171,7 @@ pub fn of(key: &str) -> Option<Field> {
         Some(if read && !write { Field::ReadLatency } else { Field::Unused })
     } else if has(&["warranty"]) {
         Some(Field::Years)
-    } else if has(&["endurance", "tbw", "pbw", "dwpd", "dw", "lifetime"]) {
+    } else if has(&["endurance", "tbw", "pbw", "dwpd", "dw", "lifetime", "written"]) {
         Some(Field::Endurance)
     } else if has(&["interface", "bus", "pcie", "link"]) {
         Some(Field::Interface)

@@ -2,6 +2,7 @@
 
 mod file;
 mod key;
+mod lines;
 mod parts;
 mod ratings;
 mod value;

@@ -4,6 +4,7 @@ use block::Price;
 use toml::Value;
 
 use super::key::{self, Field};
+use super::lines::{self, without_brackets};
 use super::value::{self, Interface, Quantity};
 use crate::preset::ListPrice;
 
@@ -76,7 +77,7 @@ impl Ratings {
         let mut ratings = Self::default();
         let mut mistakes = Vec::new();
         let mut before = Vec::new();
-        let mut lines = Vec::new();
+        let mut alone = Vec::new();
         for text in texts {
             if text.len() > TEXT_MAX {
                 return Err(RatingsError(vec![format!(
@@ -84,18 +85,21 @@ impl Ratings {
                     text.len()
                 )]));
             }
-            for (key, value) in pairs(text) {
+            let (rows, is_sheet) = lines::rows(text);
+            for (key, value) in rows {
                 let Some(value) = value else {
-                    lines.push(key);
+                    alone.push(key);
                     continue;
                 };
-                if let Err(why) = ratings.take(&key, value.trim(), &mut before) {
+                if is_sheet && is_beside(&key, &value) {
+                    ratings.unused.push(clean(&key, 40));
+                } else if let Err(why) = ratings.take(&key, value.trim(), &mut before) {
                     mistakes.push(format!("{}: {why}", clean(&format!("{key}={value}"), 80)));
                 }
             }
         }
         // What a heading says by the way is of interest only where no row says it.
-        for line in lines {
+        for line in alone {
             if let Err(why) = ratings.take_line(&line, &mut before) {
                 mistakes.push(format!("{}: {why}", clean(&line, 80)));
             }
@@ -154,6 +158,11 @@ impl Ratings {
             self.unused.push(clean(key, 40));
             return Ok(());
         }
+        if field != Field::Capacity && value::is_of_a_capacity(text) {
+            return Err(
+                "it is of one of several capacities; give the values of one drive, without its capacity".to_owned()
+            );
+        }
         if !matches!(field, Field::Endurance | Field::Dram) {
             match before.iter().find(|given| given.field == field) {
                 // Shops say the capacity as the density of the memory too.
@@ -170,16 +179,18 @@ impl Ratings {
             Field::Nand => self.bits = value::bits(text)?,
             Field::Sequential => {
                 let both = two(text, key, value::rate_factor)?;
-                (self.sequential_read, self.sequential_write) = (Some(both[0]), Some(both[1]));
+                set(&mut self.sequential_read, both[0])?;
+                set(&mut self.sequential_write, both[1])?;
             }
-            Field::SequentialRead => self.sequential_read = Some(the_one(text, key, value::rate_factor)?),
-            Field::SequentialWrite => self.sequential_write = Some(the_one(text, key, value::rate_factor)?),
+            Field::SequentialRead => set(&mut self.sequential_read, the_one(text, key, value::rate_factor)?)?,
+            Field::SequentialWrite => set(&mut self.sequential_write, the_one(text, key, value::rate_factor)?)?,
             Field::Random => {
                 let both = two(text, key, value::iops_factor)?;
-                (self.random_read, self.random_write) = (Some(both[0]), Some(both[1]));
+                set(&mut self.random_read, both[0])?;
+                set(&mut self.random_write, both[1])?;
             }
-            Field::RandomRead => self.random_read = Some(the_one(text, key, value::iops_factor)?),
-            Field::RandomWrite => self.random_write = Some(the_one(text, key, value::iops_factor)?),
+            Field::RandomRead => set(&mut self.random_read, the_one(text, key, value::iops_factor)?)?,
+            Field::RandomWrite => set(&mut self.random_write, the_one(text, key, value::iops_factor)?)?,
             Field::Depth => self.depth = Some(depth(text)?),
             Field::ReadLatency => self.read_latency = Some(the_one(text, key, value::time_factor)?),
             Field::Years => self.years = Some(years(text).ok_or("a warranty looks like `5 years`")?),
@@ -230,54 +241,26 @@ impl Ratings {
     }
 }
 
-/// Keys and values of a text.
-fn pairs(text: &str) -> Vec<(String, Option<String>)> {
-    if let Ok(table) = toml::from_str::<toml::Table>(text) {
-        let plain = |value: &Value| match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        return table.iter().map(|(key, value)| (key.clone(), Some(plain(value)))).collect();
-    }
-    let lines: Vec<&str> =
-        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
-    match lines[..] {
-        [line] => listed(line),
-        _ => lines.into_iter().map(parted).collect(),
+/// Takes a rate that may have been given before, by a row of reads and writes.
+fn set(rate: &mut Option<f64>, found: f64) -> Result<(), String> {
+    match rate.replace(found) {
+        Some(before) if before != found => Err("it is given twice, with another value; give it once".to_owned()),
+        _ => Ok(()),
     }
 }
 
-/// The pairs of a list: a comma begins another where a key and `=` follow it.
-fn listed(line: &str) -> Vec<(String, Option<String>)> {
-    let begins = |rest: &str| {
-        let key = rest.split('=').next().unwrap_or_default().trim();
-        key.len() < rest.trim().len()
-            && key.starts_with(|c: char| c.is_ascii_alphabetic())
-            && !without_brackets(key).contains(',')
-    };
-    let (mut parts, mut depth) = (vec![String::new()], 0_u32);
-    for (at, letter) in line.char_indices() {
-        match letter {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
+/// Whether a row of a sheet is none of ratings: nobody knows its name, and its value is nothing that a drive is rated by; or it is
+/// a shop's price, which has no date.
+fn is_beside(key: &str, text: &str) -> bool {
+    match key::of(&without_brackets(key)).or_else(|| key::of(key)) {
+        None => {
+            let has_unit = |unit: &str| UNITS.iter().any(|known| unit.to_lowercase().starts_with(known));
+            let has_amount = value::quantities(text).iter().any(|quantity| has_unit(&quantity.unit));
+            let has_kind = matches!(value::interface(text), Ok(Some(_))) || matches!(value::bits(text), Ok(Some(_)));
+            !has_amount && !has_kind && !text.is_empty()
         }
-        match letter {
-            ',' | ';' if depth == 0 && begins(&line[at + 1..]) => parts.push(String::new()),
-            _ => parts.last_mut().expect("there is always one").push(letter),
-        }
-    }
-    parts.iter().filter(|part| !part.trim().is_empty()).map(|part| parted(part)).collect()
-}
-
-/// Key and value of `capacity = 1 TB`, `Capacity: 1 TB` or `Capacity | 1 TB |`; a line without either of these is a key alone.
-fn parted(line: &str) -> (String, Option<String>) {
-    match line.split_once(['=', ':', '|', '\t']) {
-        None => (line.trim().to_owned(), None),
-        Some((key, value)) => {
-            let value = value.trim().trim_end_matches('|').trim();
-            (key.trim().to_owned(), Some(value.trim_matches('"').to_owned()))
-        }
+        Some(Field::Price) => price(text).is_err(),
+        Some(_) => false,
     }
 }
 
@@ -319,20 +302,6 @@ fn amounts(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Re
         true => Ok(amounts),
         false => Err(factor("?").err().unwrap_or_default()),
     }
-}
-
-/// A text without what is in brackets, which explains: `560 MB/s (QD32)`.
-fn without_brackets(text: &str) -> String {
-    let mut depth = 0_u32;
-    let outside = |letter: &char| {
-        match letter {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth = depth.saturating_sub(1),
-            _ => return depth == 0,
-        }
-        false
-    };
-    text.chars().filter(outside).collect()
 }
 
 /// What keys have in brackets as units.
@@ -383,8 +352,13 @@ fn depth(text: &str) -> Result<f64, String> {
     if is_one { Ok(product) } else { Err("a depth looks like `32`, `QD256` or `QD32 T16`, up to 65,536".to_owned()) }
 }
 
+/// `5 years`, `Five years`.
 fn years(text: &str) -> Option<f64> {
-    value::quantities(text).first().map(|quantity| quantity.number).filter(|years| (1.0..=20.0).contains(years))
+    const WORDS: [&str; 10] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    let first = text.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    let word = WORDS.iter().position(|word| first.eq_ignore_ascii_case(word)).map(|index| index as f64 + 1.0);
+    let number = || value::quantities(text).first().map(|quantity| quantity.number);
+    word.or_else(number).filter(|years| (1.0..=20.0).contains(years))
 }
 
 fn market(text: &str) -> Result<Market, String> {

@@ -163,14 +163,47 @@ fn lines_without_a_separator_are_headings_or_speak_for_themselves() {
     let named = file(named).unwrap();
     assert!(named.contains("pcie3-x4"), "a row goes before a heading: {named}");
     assert!(file("Kingston NV2 PCIe 4.0 NVMe SSD\nCapacity: 1TB").unwrap().contains("pcie4-x4"));
-    let lost = file("Capacity 960GB\nInterface: SATA").unwrap_err();
+    let lost = file("Capacity of 960GB in all\nInterface: SATA").unwrap_err();
     assert!(
-        lost.contains("Capacity 960GB: there is nothing between a name and its value; write `NAME: VALUE`"),
+        lost.contains("Capacity of 960GB in all: there is nothing between a name and its value; write `NAME: VALUE`"),
         "{lost}"
     );
     let less = file("capacity: 1TB\nDRAM-less").unwrap_err();
     assert!(less.contains("DRAM-less: write `DRAM: no` or `HMB: 64 MB`, or leave the line out"), "{less}");
     assert!(file("capacity:\ninterface: sata").unwrap_err().contains("capacity=: a value has 1 to 400 letters"));
+}
+
+#[test]
+fn names_and_values_are_found_without_a_separator() {
+    let given = file("capacity: 1TB\nsequential-read: 7,300 MB/s\nsequential-write: 6,800 MB/s\nrandom-read: 1,150K IOPS\nrandom-write: 1,440K IOPS\nendurance: 600TBW\nread-latency: 60us").unwrap();
+    let rated = |file: &str| file[file.find("[rated]").unwrap()..file.find("[geometry]").unwrap()].to_owned();
+    for same in [
+        // A name and an amount in a line.
+        "Capacity 1TB\nSequential read 7300 MB/s\nSequential Bandwidth - 100% Write (up to) 6800 MB/s\nRandom read/write 4K 1,150K / 1,440K IOPS\nTotal bytes written 600 TB\nLatency - Read 60 µs\nLatency - Write 15 µs\nPower - Idle 5 W",
+        // Amounts below their names, some with the number of a footnote.
+        "Capacity1\n1TB\nSequential Read/Write²\nUp to 7,300/6,800 MB/s\nRandom Read (4KB, QD32)\nUp to 1,150,000 IOPS\nRandom Write3\n1,440,000 IOPS\nTBW4:\n600 TB\nRead latency\n60 us",
+        // Reads and writes below what they are of.
+        "Capacity: 1TB\nSequential Read/Write Speeds:\n Read: 7,300 MB/s\n Write: 6,800 MB/s\nRandom performance\nRead: 1,150K IOPS\nWrite: 1,440K IOPS\nEndurance:\n600TBW\nRead latency: 60us",
+    ] {
+        assert_eq!(rated(&file(same).unwrap_or_else(|error| panic!("{same}: {error}"))), rated(&given), "{same}");
+    }
+    let several = file("Capacity: 1TB\nTotal Bytes Written (TBW)\n512GB – 400TBW\n1024GB – 800TBW").unwrap_err();
+    assert!(several.contains("it is of one of several capacities; give the values of one drive"), "{several}");
+    let twice = file("Capacity 1TB\nSeq Read 7400 MB/s\nSequential read/write: 7000/6500 MB/s").unwrap_err();
+    assert!(twice.contains("it is given twice, with another value"), "{twice}");
+    // What a sheet says beside ratings is noted; what might be one under a wrong name is not passed over, nor is anything in a list.
+    let beside = "Capacity: 1TB\nBox: blue\nNumber of namespaces: 16\nWarranty: Five years\nPrice: $89";
+    assert!(file(beside).unwrap().contains("of no use to the model: Box, Number of namespaces, Price."));
+    for wrong in [
+        "Capcity: 1TB\nBox: blue",
+        "Capacity: 1TB\nFlsh: TLC",
+        "Capacity: 1TB\nPort: PCIe 4.0 x4",
+        "capacity=1TB, box=blue",
+    ] {
+        assert!(file(wrong).unwrap_err().contains("no rating is called so"), "{wrong}");
+    }
+    let of_another = file("Capacity 1TB\nRandom Read 16K 100,000 IOPS").unwrap();
+    assert!(of_another.contains("Random Read 16K (not of 4 KiB)"), "{of_another}");
 }
 
 #[test]

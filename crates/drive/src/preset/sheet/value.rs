@@ -77,6 +77,22 @@ pub fn quantities(text: &str) -> Vec<Quantity> {
     found
 }
 
+/// Whether a value is that of one capacity of several: `512GB – 7,000/3,900 MB/s`.
+pub fn is_of_a_capacity(text: &str) -> bool {
+    let is_size = |unit: &str| {
+        let unit = unit.trim_end_matches(|c: char| c.is_whitespace() || "-–—".contains(c));
+        ["gb", "tb"].iter().any(|known| unit.eq_ignore_ascii_case(known))
+    };
+    match &quantities(text)[..] {
+        [first, _, ..] => {
+            text.starts_with(|c: char| c.is_ascii_digit())
+                && first.unit.contains(['-', '–', '—'])
+                && is_size(first.unit.split("up to").next().unwrap_or_default())
+        }
+        _ => false,
+    }
+}
+
 /// Whether the letter is part of a number that began before it or with it.
 fn continues(letters: &[char], at: usize) -> bool {
     let is_digit = |at: usize| letters.get(at).is_some_and(char::is_ascii_digit);
