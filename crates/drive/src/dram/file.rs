@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::DramSpec;
 use crate::preset::fields::Table;
-use crate::preset::units::{self};
+use crate::preset::units;
 use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
 
 /// A DRAM drive's file as it is written.

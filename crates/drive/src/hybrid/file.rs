@@ -10,7 +10,7 @@ use crate::flash::deviation;
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::PowerTable;
-use crate::preset::units::{self};
+use crate::preset::units;
 use crate::preset::{HostTable, ListPrice, PresetError, Rated, plain, require, table};
 use crate::smart::IdentityTable;
 

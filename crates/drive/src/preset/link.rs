@@ -4,7 +4,7 @@ use block::Bytes;
 
 use super::error::{PresetError, require};
 use super::fields::table;
-use super::units::{self};
+use super::units;
 use crate::LinkTimes;
 
 table!(

@@ -8,11 +8,8 @@ use super::value;
 /// A row's name and value; no value where a line is a name alone.
 pub type Row = (String, Option<String>);
 
-/// What is a unit at the end of a line without a separator.
-const UNITS: &[&str] = &[
-    "mb/s", "mbps", "gb/s", "gbps", "kiops", "k", "m", "iops", "pb", "tb", "gb", "tbw", "pbw", "dwpd", "us", "µs",
-    "μs", "years", "year",
-];
+/// What is a unit at the end of a line without a separator, beside [`value::UNITS`].
+const MORE_UNITS: &[&str] = &["k", "m", "pb", "tbw", "pbw", "dwpd", "μs", "years", "year"];
 
 /// The rows of a text: a list `capacity=1TB, …`, lines, or TOML with the same keys; and whether they are lines, which may say what
 /// ratings do not.
@@ -68,31 +65,26 @@ fn parted(line: &str) -> Row {
 
 /// Key and value of a line that ends with one amount, or two with a stroke, behind the name of a rating: `Random read 680,000 IOPS`.
 fn by_amount(line: &str) -> Row {
-    let starts: Vec<usize> = line
-        .char_indices()
-        .filter(|(at, letter)| {
-            !letter.is_whitespace() && line[..*at].chars().next_back().is_none_or(char::is_whitespace)
-        })
-        .map(|(at, _)| at)
-        .collect();
-    let word = |at: usize| line[starts[at]..].split_whitespace().next().unwrap_or_default();
-    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
-    let mut first = starts.len();
-    while first > 0 && UNITS.contains(&&*word(first - 1).to_lowercase()) {
+    let units = || value::UNITS.iter().chain(MORE_UNITS);
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is = |at: usize, known: &str| words[at].eq_ignore_ascii_case(known);
+    let is_number = |at: usize| words[at].starts_with(|c: char| c.is_ascii_digit());
+    let mut first = words.len();
+    while first > 0 && units().any(|unit| words[first - 1].to_lowercase() == *unit) {
         first -= 1;
     }
-    if first > 0 && is_number(word(first - 1)) {
+    if first > 0 && is_number(first - 1) {
         first -= 1;
-        if first > 1 && word(first - 1) == "/" && is_number(word(first - 2)) {
+        if first > 1 && is(first - 1, "/") && is_number(first - 2) {
             first -= 2;
         }
-        if first > 1 && word(first - 1).eq_ignore_ascii_case("to") && word(first - 2).eq_ignore_ascii_case("up") {
+        if first > 1 && is(first - 1, "to") && is(first - 2, "up") {
             first -= 2;
         }
-        let (key, value) = starts.get(first).map_or((line, ""), |at| line.split_at(*at));
-        let has_unit = UNITS.iter().any(|unit| value.to_lowercase().trim_end().ends_with(unit));
-        if has_unit && key::of(&without_brackets(key)).is_some_and(is_rating) {
-            return (key.trim().to_owned(), Some(value.trim().to_owned()));
+        let (key, value) = (words[..first].join(" "), words[first..].join(" "));
+        let has_unit = units().any(|unit| value.to_lowercase().ends_with(unit));
+        if has_unit && key::of(&without_brackets(&key)).is_some_and(is_rating) {
+            return (key, Some(value));
         }
     }
     (line.trim().to_owned(), None)

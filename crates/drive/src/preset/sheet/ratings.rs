@@ -111,7 +111,8 @@ impl Ratings {
     /// Takes note of a line without a separator: a heading, or one that says by itself what the interface or the flash is.
     fn take_line(&mut self, line: &str, before: &mut Vec<Given>) -> Result<(), String> {
         let lower = line.to_lowercase();
-        let has_amount = line.contains(|c: char| c.is_ascii_digit()) && UNITS.iter().any(|unit| lower.contains(unit));
+        let has_amount =
+            line.contains(|c: char| c.is_ascii_digit()) && value::UNITS.iter().any(|unit| lower.contains(unit));
         match key::of(&without_brackets(line)) {
             None => Ok(()),
             Some(Field::Rates) if !has_amount => Ok(()),
@@ -139,7 +140,7 @@ impl Ratings {
 
     /// Takes note of one value.
     fn take(&mut self, key: &str, text: &str, before: &mut Vec<Given>) -> Result<(), String> {
-        let field = match key::of(&without_brackets(key)).or_else(|| key::of(key)) {
+        let field = match field_of(key) {
             // A heading between the rows of a table.
             None | Some(Field::Rates) if text.is_empty() => return Ok(()),
             Some(_) if key::is_of_one_request(key) => Field::Unused,
@@ -249,12 +250,17 @@ fn set(rate: &mut Option<f64>, found: f64) -> Result<(), String> {
     }
 }
 
+/// What a row says by its name, in brackets where it says nothing outside of them.
+fn field_of(key: &str) -> Option<Field> {
+    key::of(&without_brackets(key)).or_else(|| key::of(key))
+}
+
 /// Whether a row of a sheet is none of ratings: nobody knows its name, and its value is nothing that a drive is rated by; or it is
 /// a shop's price, which has no date.
 fn is_beside(key: &str, text: &str) -> bool {
-    match key::of(&without_brackets(key)).or_else(|| key::of(key)) {
+    match field_of(key) {
         None => {
-            let has_unit = |unit: &str| UNITS.iter().any(|known| unit.to_lowercase().starts_with(known));
+            let has_unit = |unit: &str| value::UNITS.iter().any(|known| unit.to_lowercase().starts_with(known));
             let has_amount = value::quantities(text).iter().any(|quantity| has_unit(&quantity.unit));
             let has_kind = matches!(value::interface(text), Ok(Some(_))) || matches!(value::bits(text), Ok(Some(_)));
             !has_amount && !has_kind && !text.is_empty()
@@ -287,7 +293,7 @@ fn amounts(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Re
             .find(|unit| !is_bare(unit))
             .filter(|unit| factor(unit).is_ok())
             .map(str::to_owned);
-        let unit = if is_bare(unit) { named.unwrap_or_else(|| hint(key, UNITS)) } else { unit.clone() };
+        let unit = if is_bare(unit) { named.unwrap_or_else(|| hint(key, value::UNITS)) } else { unit.clone() };
         match factor(&unit) {
             // There are no parts of a request.
             Ok(1.0) if *is_grouped => amounts.push(number * 1000.0),
@@ -303,9 +309,6 @@ fn amounts(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Re
         false => Err(factor("?").err().unwrap_or_default()),
     }
 }
-
-/// What keys have in brackets as units.
-const UNITS: &[&str] = &["mb/s", "mbps", "gb/s", "gbps", "kiops", "k iops", "iops", "tb", "gb", "us", "µs"];
 
 /// The amount of a text that has but one.
 fn the_one(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Result<f64, String> {

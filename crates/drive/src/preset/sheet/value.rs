@@ -1,5 +1,8 @@
 //! Quantities as data sheets word them: `Up to 7,000 MB/s`, `1,000K IOPS`, `1.92 TB`, `600 TBW`, `PCIe Gen4 x4, NVMe 1.4`.
 
+/// What keys have in brackets as units.
+pub const UNITS: &[&str] = &["mb/s", "mbps", "gb/s", "gbps", "kiops", "k iops", "iops", "tb", "gb", "us", "µs"];
+
 /// A number and what follows it, up to the next number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
