@@ -110,8 +110,10 @@ fn new_drive(name: &str, from: &[String]) -> Result<(), Failure> {
             Err(Failure::usage(format!("`{0}` is a file; for the ratings in it give `--from @{0}`", line(given))))
         }
         None => Ok(given.clone()),
-        Some(path) => host::open::text(Path::new(path), sheet::TEXT_MAX as u64)
-            .map_err(|error| Failure::usage(format!("the ratings in {} cannot be read: {error}", line(path)))),
+        Some(path) => {
+            host::open::text(Path::new(if path == "-" { "/dev/stdin" } else { path }), sheet::TEXT_MAX as u64)
+                .map_err(|error| Failure::usage(format!("the ratings in {} cannot be read: {error}", line(path))))
+        }
     });
     let texts = texts.collect::<Result<Vec<_>, _>>()?;
     let refused = |error: RatingsError| Failure::usage(error.to_string());

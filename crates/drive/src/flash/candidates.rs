@@ -31,6 +31,8 @@ pub enum Candidates {
         /// So far, over all times.
         drawn: u64,
     },
+    /// What all units empty together is chosen for all of them.
+    Elsewhere,
 }
 
 impl Candidates {
@@ -41,6 +43,7 @@ impl Candidates {
             CollectionPolicy::Fifo => Self::Fifo(VecDeque::new()),
             CollectionPolicy::CostBenefit => Self::CostBenefit { closed_at: Vec::new(), closed: 0 },
             CollectionPolicy::Choices(of) => Self::Choices { of, drawn: 0 },
+            CollectionPolicy::Superblocks => Self::Elsewhere,
         }
     }
 
@@ -71,7 +74,7 @@ impl Candidates {
                 }
                 closed_at[block as usize] = *closed;
             }
-            Self::Greedy(_) | Self::Choices { .. } => {}
+            Self::Greedy(_) | Self::Choices { .. } | Self::Elsewhere => {}
         }
     }
 
@@ -87,7 +90,7 @@ impl Candidates {
         match self {
             Self::Greedy(fewest) => fewest.below.first().or(fewest.at_level.front()).copied(),
             Self::Fifo(order) => order.front().copied(),
-            Self::CostBenefit { .. } | Self::Choices { .. } => None,
+            Self::CostBenefit { .. } | Self::Choices { .. } | Self::Elsewhere => None,
         }
     }
 
@@ -121,6 +124,7 @@ impl Candidates {
                 };
                 (0..*of).filter_map(|_| any()).min_by_key(|&block| counts[block]).map(|block| block as u32)
             }
+            Self::Elsewhere => None,
         }
     }
 }

@@ -29,6 +29,8 @@ pub enum CollectionPolicy {
     CostBenefit,
     /// The one with the fewest valid pages among so many drawn at random; of one, any.
     Choices(u32),
+    /// That of the superblock, a block of each unit, which has the fewest valid pages in all of them.
+    Superblocks,
 }
 
 /// When and how blocks are emptied.
@@ -160,8 +162,15 @@ impl Mapping {
     /// Whether a unit that empties no block is to begin with one.
     #[inline]
     pub(super) fn wants_victim(&self, unit: Unit) -> bool {
-        let state = &self.units[unit.0 as usize];
-        state.victim.is_none() && (state.free.len() <= self.collection.start as usize || self.folds(unit))
+        self.units[unit.0 as usize].victim.is_none()
+            && (self.needs_blocks(unit)
+                || self.superblocks.as_ref().is_some_and(|superblocks| superblocks.is_behind(unit)))
+    }
+
+    /// Whether a unit has so few free blocks, or so many of one bit, that it has to empty one.
+    #[inline(always)]
+    fn needs_blocks(&self, unit: Unit) -> bool {
+        self.units[unit.0 as usize].free.len() <= self.collection.start as usize || self.folds(unit)
     }
 
     /// Valid pages of a block, in granules where they are packed, whatever is done with it.
@@ -180,7 +189,7 @@ impl Mapping {
         // Blocks of one bit are emptied whatever is free, so that the host can have them again.
         let wanted = state.free.len() < until_free as usize || state.single > 1;
         if state.victim.is_none() && wanted {
-            self.choose_victim(unit);
+            self.choose_victim(unit, true);
             self.write_out_victim(unit);
         }
         let Some(victim) = self.units[unit.0 as usize].victim else { return false };
@@ -198,33 +207,34 @@ impl Mapping {
         let CollectionSpec { at_once, .. } = self.collection;
         let must = self.units[unit.0 as usize].free.len() <= START_MIN as usize;
         if must || at_once == 0 || self.collecting < at_once {
-            self.choose_victim(unit);
+            self.choose_victim(unit, self.needs_blocks(unit));
         }
     }
 
     /// Chooses a victim. A policy that does not look for the fewest valid pages may come to blocks that have nothing to gain:
-    /// it goes on to the next, until none is left.
-    fn choose_victim(&mut self, unit: Unit) {
+    /// it goes on to the next, until none is left. A unit that does not need one empties only what others do.
+    fn choose_victim(&mut self, unit: Unit, is_needed: bool) {
         let tries = match self.collection.policy {
             CollectionPolicy::Greedy => 1,
             _ => self.geometry.blocks_per_plane,
         };
-        let _ = (0..tries).find(|_| self.is_chosen(unit));
+        let _ = (0..tries).find(|_| self.is_chosen(unit, is_needed));
     }
 
     /// Whether the choice is over: there is a victim, or no block to choose. A block with nothing to gain is put back.
-    fn is_chosen(&mut self, unit: Unit) -> bool {
+    fn is_chosen(&mut self, unit: Unit, is_needed: bool) -> bool {
         let (blocks, pages, size) = (self.geometry.blocks_per_plane, self.geometry.pages_per_block, self.block_size());
         let first = unit.0 * blocks;
         let cold = self.cold(unit);
         let counts = &self.counts[first as usize..(first + blocks) as usize];
         let candidates = &mut self.units[unit.0 as usize].candidates;
-        let chosen = match cold {
-            Some(block) => {
+        let chosen = match (cold, &mut self.superblocks) {
+            (Some(block), _) => {
                 candidates.remove(block - first);
                 Some(block - first)
             }
-            None => candidates.take(counts, size),
+            (None, Some(superblocks)) => superblocks.take(unit, is_needed, &self.counts).map(|block| block - first),
+            (None, None) => candidates.take(counts, size),
         };
         self.level_max = self.units.iter().map(|state| state.candidates.level()).max().unwrap_or(0);
         let Some(block) = chosen.map(|block| first + block) else { return true };

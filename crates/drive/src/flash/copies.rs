@@ -129,6 +129,7 @@ impl Mapping {
             counts,
             single,
             units,
+            superblocks,
             level_max,
             next_unit,
             collecting,
@@ -145,6 +146,7 @@ impl Mapping {
             self.counts.clone_from(counts);
             self.single.clone_from(single);
             self.units.clone_from(units);
+            self.superblocks.clone_from(superblocks);
             self.wear.clone_from(wear);
             self.read_only = *read_only;
         }
@@ -203,6 +205,7 @@ impl Mapping {
             counts: self.counts.clone(),
             single: self.single.clone(),
             units: self.units.clone(),
+            superblocks: self.superblocks.clone(),
             level_max: self.level_max,
             next_unit: self.next_unit,
             collecting: self.collecting,

@@ -124,6 +124,7 @@ enum PolicyName {
     CostBenefit,
     Choices,
     Random,
+    Superblocks,
 }
 
 table!(Controller {
@@ -246,6 +247,7 @@ impl CollectionTable {
             PolicyName::CostBenefit => CollectionPolicy::CostBenefit,
             PolicyName::Choices => CollectionPolicy::Choices(choices),
             PolicyName::Random => CollectionPolicy::Choices(1),
+            PolicyName::Superblocks => CollectionPolicy::Superblocks,
         };
         let idle = self.idle_after.map(|after| IdleSpec { after, until_free: self.idle_free.unwrap_or(start + 1) });
         Ok(CollectionSpec {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::candidates::{Candidates, NOT_CLOSED};
-use super::collection::{CollectionSpec, MoveCounts, Victim};
+use super::collection::{CollectionPolicy, CollectionSpec, MoveCounts, Victim};
 use super::copies::{Changes, are_lent};
 use super::digest;
 use super::drawn::Drawn;
@@ -18,6 +18,7 @@ use super::operation::{Cells, FlashOp, Lpn, PageLocation, TRIMMED};
 use super::packing::Packing;
 use super::placing::{InSlots, Placing};
 use super::retirement::{self, WORN_START_MIN};
+use super::superblocks::Superblocks;
 use crate::divisor::Divisor;
 use crate::shared_table::{Numbers, SharedTable};
 use crate::table::Table;
@@ -74,6 +75,8 @@ pub struct Mapping {
     /// Whether each block was last opened with one bit a cell; empty where none ever is.
     pub(super) single: Vec<bool>,
     pub(super) units: Vec<UnitState>,
+    /// Which blocks are emptied together; none where each unit chooses for itself.
+    pub(super) superblocks: Option<Box<Superblocks>>,
     /// The highest level of any unit's candidates: above it no count is of interest.
     pub(super) level_max: u16,
     /// The unit that takes the next page.
@@ -174,6 +177,7 @@ impl Mapping {
             counts: vec![NOT_CLOSED; geometry.blocks() as usize],
             single: vec![false; if slc.is_some() { geometry.blocks() as usize } else { 0 }],
             units: Vec::new(),
+            superblocks: None,
             level_max: 0,
             next_unit: 0,
             collecting: 0,
@@ -205,6 +209,8 @@ impl Mapping {
             UnitState::new(first, free, valid_max, &self.collection)
         };
         self.units = (0..geometry.units()).map(unit).collect();
+        let are_together = self.collection.policy == CollectionPolicy::Superblocks;
+        self.superblocks = are_together.then(|| Box::new(Superblocks::new(geometry)));
         for unit in 0..geometry.units() {
             let (host, moves) =
                 (self.open(Unit(unit), PageSource::Host), self.open(Unit(unit), PageSource::Collection));
@@ -430,6 +436,9 @@ impl Mapping {
         let block = if self.wear.is_none() { state.free.pop_front() } else { self.take_least_worn(unit) };
         let block = block.expect("collection starts while there are free blocks and keeps pace");
         self.changes.note(block, self.counts.len() as u32);
+        if let Some(superblocks) = &mut self.superblocks {
+            superblocks.open(unit, source as u32, block);
+        }
         if let Some(drawn) = &mut self.drawn {
             drawn.note_named(block);
         }

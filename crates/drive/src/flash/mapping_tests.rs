@@ -189,6 +189,7 @@ fn every_policy_conserves_pages_and_none_moves_fewer_than_greedy() {
         CollectionPolicy::Choices(8),
         CollectionPolicy::Fifo,
         CollectionPolicy::Choices(1),
+        CollectionPolicy::Superblocks,
     ];
     let moved = policies.map(|policy| {
         let collection = CollectionSpec { policy, ..CollectionSpec::DEFAULT };
@@ -381,6 +382,7 @@ fn every_policy_conserves_pages_while_blocks_go_bad_before_their_time() {
         CollectionPolicy::Choices(8),
         CollectionPolicy::Fifo,
         CollectionPolicy::Choices(1),
+        CollectionPolicy::Superblocks,
     ];
     for policy in policies {
         let wear = WearSpec { factory_bad_ppm: 10_000, failures_ppb: 1_000_000, spread_max: Some(4), ..WEAR };

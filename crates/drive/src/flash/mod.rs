@@ -46,6 +46,7 @@ mod recent;
 mod retirement;
 mod side_by_side;
 mod spec;
+mod superblocks;
 mod timeline;
 mod together;
 mod variation;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use block::{Lba, Nanos, Request};
+use block::{Bytes, Lba, Nanos, Request};
 use serde::{Deserialize, Serialize};
 
 use super::operation::Lpn;
@@ -26,10 +26,12 @@ pub struct ReadAheadSpec {
 /// Prefetch Buffers", ISCA 1990, §4.2: multi-way stream buffers, least recently used.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReadAhead {
-    /// How many pages beyond the last read are kept ready.
+    /// How many pages beyond the last read are kept ready at most.
     pages: u32,
-    /// A read of so many sectors may be a part of one that the host has divided.
-    long: u32,
+    page_sectors: u32,
+    /// As many now: twice as many for each read that goes on with a stream, as Linux does, so that two neighbours among random reads
+    /// bring next to nothing.
+    window: u32,
     /// Where the last read of each stream ended.
     read_to: Vec<Lba>,
     /// How many reads have gone on with it.
@@ -45,6 +47,8 @@ pub struct ReadAhead {
     pub counted: ReadAheadCounts,
 }
 
+/// A long read has so much, or as much as is read ahead if that is less.
+const LONG: Bytes = Bytes::from_kib(256);
 /// So many long reads must have gone on with a stream. Linux divides requests at 512 KiB in the usual case, and the parts of one of 4 MiB
 /// in a random place are no stream.
 const LONG_FOLLOWED: u32 = 8;
@@ -74,7 +78,8 @@ impl ReadAhead {
         let streams = spec.streams as usize;
         Self {
             pages: spec.pages,
-            long: spec.pages.saturating_mul(page_sectors),
+            page_sectors,
+            window: 0,
             read_to: vec![Lba::new(u64::MAX); streams],
             followed: vec![0; streams],
             used: vec![0; streams],
@@ -85,8 +90,9 @@ impl ReadAhead {
         }
     }
 
-    /// Notes a read; whether pages behind it are worth reading: it goes on where the last one of a stream ended, or several have
-    /// if they are long. One that goes on with none takes the place of another stream, whose pages are dropped.
+    /// Notes a read; whether pages behind it are worth reading: it goes on where the last one of a stream ended or with what was read
+    /// ahead behind that, or several have if they are long. One that goes on with none takes the place of another stream, whose pages
+    /// are dropped.
     #[inline(always)]
     pub fn follows(&mut self, request: Request) -> bool {
         self.pages > 0 && self.note(request)
@@ -95,7 +101,7 @@ impl ReadAhead {
     #[inline(never)]
     fn note(&mut self, request: Request) -> bool {
         self.reads += 1;
-        let followed = self.read_to.iter().position(|&end| end == request.lba);
+        let followed = self.read_to.iter().position(|&end| end == request.lba).or_else(|| self.skipping(request.lba));
         self.current = followed.unwrap_or_else(|| self.oldest());
         (self.read_to[self.current], self.used[self.current]) = (request.end(), self.reads);
         let count = &mut self.followed[self.current];
@@ -106,7 +112,19 @@ impl ReadAhead {
             return false;
         }
         *count = count.saturating_add(1);
-        *count >= if request.sectors < self.long { 1 } else { LONG_FOLLOWED }
+        let pages = request.sectors.div_ceil(self.page_sectors);
+        self.window = self.pages.min(pages.saturating_mul(1 << (*count).min(16)));
+        // A long read may be a part of one that the host has divided.
+        let long = LONG.sectors().min(u64::from(self.pages) * u64::from(self.page_sectors));
+        *count >= if u64::from(request.sectors) < long { 1 } else { LONG_FOLLOWED }
+    }
+
+    /// The stream of which a read leaves out something, but not all that was read ahead.
+    fn skipping(&self, lba: Lba) -> Option<usize> {
+        let page = lba.get() / u64::from(self.page_sectors);
+        let is_ahead = |last: &PrefetchedPage| page <= u64::from(last.page.0);
+        let mut streams = self.ready.iter().zip(&self.read_to);
+        streams.position(|(ready, end)| ready.back().is_some_and(is_ahead) && *end <= lba)
     }
 
     /// The stream that was used longest ago.
@@ -134,7 +152,7 @@ impl ReadAhead {
     /// The pages that are to be read now that `last` was asked for.
     pub fn wanted(&self, last: Lpn, pages: u32) -> std::ops::Range<u32> {
         let first = self.ready[self.current].back().map_or(last.0 + 1, |ready| ready.page.0 + 1);
-        first..(last.0 + 1 + self.pages).min(pages).max(first)
+        first..(last.0 + 1 + self.window).min(pages).max(first)
     }
 
     /// Notes a page of the last read's stream that will be there at `at`.
@@ -158,16 +176,30 @@ mod tests {
     }
 
     #[test]
-    fn the_second_read_in_order_brings_the_next_pages() {
+    fn each_read_in_order_brings_twice_as_many_of_the_next_pages() {
         let mut ahead = ReadAhead::new(AHEAD, 8);
         assert!(!ahead.follows(read(0, 8)));
         assert!(ahead.follows(read(8, 8)));
-        assert_eq!(ahead.wanted(Lpn(1), 100), 2..6);
-        (2..6).for_each(|page| ahead.add(Lpn(page), Nanos::from_micros(u64::from(page))));
+        assert_eq!(ahead.wanted(Lpn(1), 100), 2..4);
+        (2..4).for_each(|page| ahead.add(Lpn(page), Nanos::from_micros(u64::from(page))));
         assert!(ahead.follows(read(16, 8)));
         assert_eq!(ahead.take(Lpn(2)), Some(Nanos::from_micros(2)));
-        assert_eq!(ahead.wanted(Lpn(2), 100), 6..7);
-        assert_eq!(ahead.wanted(Lpn(5), 8), 6..8, "none beyond the end");
+        assert_eq!(ahead.wanted(Lpn(2), 100), 4..7);
+        assert!(ahead.follows(read(24, 8)));
+        assert_eq!(ahead.wanted(Lpn(3), 100), 4..8, "no more than there is room for");
+        assert_eq!(ahead.wanted(Lpn(5), 8), 4..8, "none beyond the end");
+    }
+
+    #[test]
+    fn a_read_that_leaves_something_out_goes_on_with_what_was_read_ahead() {
+        let mut ahead = ReadAhead::new(AHEAD, 8);
+        (0..4).for_each(|page| _ = ahead.follows(read(8 * page, 8)));
+        (4..8).for_each(|page| ahead.add(Lpn(page), Nanos::from_micros(u64::from(page))));
+        assert!(ahead.follows(read(8 * 6, 8)), "without two pages");
+        assert_eq!(ahead.take(Lpn(6)), Some(Nanos::from_micros(6)));
+        assert_eq!(ahead.counted.wasted, 2);
+        assert!(!ahead.follows(read(8 * 6, 8)), "again, which goes on with nothing");
+        assert!(!ahead.follows(read(8 * 9, 8)), "behind all that was read ahead");
     }
 
     #[test]

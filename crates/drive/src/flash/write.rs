@@ -70,8 +70,9 @@ impl FlashDrive {
         if let Some(pacing) = &mut self.pacing {
             done = done.max(pacing.take(handled, pages, &mut self.pace_draws));
         }
-        if !continues {
-            done = done.max(self.journal.note(ready, self.paced(self.spec.journal)));
+        if !continues && self.spec.journal > Nanos::ZERO {
+            let length = self.jitter.vary(&mut self.pace_draws, self.spec.journal);
+            done = done.max(self.journal.note(ready, self.paced(length)));
         }
         let mut pieces = self.pieces(request).enumerate();
         while let Some((index, piece)) = pieces.next() {

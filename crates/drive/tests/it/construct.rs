@@ -9,7 +9,7 @@ use testkit::Random;
 use crate::support;
 
 /// The flash drives of today and before, with less of everything that tells their kinds.
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 13] = [
     "x25-m?cache=4KiB",
     "x25-m?cache=4KiB&lookup=8KiB&hmb=16KiB&flush_journal=true",
     "x25-m?gc.policy=fifo",
@@ -18,6 +18,7 @@ const KINDS: [&str; 12] = [
     "vertex3-240?queue_depth=8",
     "ssd-320?gc.policy=greedy&gc.start=4",
     "p4500-1tb?factory_bad=3%",
+    "p4500-1tb?gc.policy=superblocks&factory_bad=3%",
     "990-pro?slc.fixed=2MB&slc.dynamic=8MB",
     "870-qvo?slc.fixed=1MB&slc.dynamic=5MB&planes=2&multi_plane=true&geometry.program=16KiB",
     "sata-tlc?slc.fixed=2MB&slc.dynamic=4MB&factory_bad=2%",
@@ -310,7 +311,11 @@ fn random_writes_without_names_leave_the_level_of_those_with() {
 /// So do those of dies with many pages, of which many become invalid at once.
 #[test]
 fn random_writes_to_large_dies_leave_the_level_of_those_with_names() {
-    for (kind, spare) in [("990-pro?slc.fixed=8MB&slc.dynamic=16MB", 28), ("ssd-320?gc.policy=cost-benefit", 40)] {
+    for (kind, spare) in [
+        ("990-pro?slc.fixed=8MB&slc.dynamic=16MB", 28),
+        ("ssd-320?gc.policy=cost-benefit", 40),
+        ("ssd-320?gc.policy=superblocks", 40),
+    ] {
         let changes = format!(
             "capacity.user=448MiB&channels=1&dies_per_channel=2&planes=1&pages_per_block=512&capacity.spare={spare}%"
         );

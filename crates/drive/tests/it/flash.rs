@@ -49,7 +49,7 @@ fn every_policy_keeps_pace_with_random_writes() {
         let page = numbers.below(capacity.get() / 4096);
         Request::new(Op::Write, Lba::new(page * 8), 8)
     };
-    for policy in ["greedy", "fifo", "cost-benefit", "choices", "random"] {
+    for policy in ["greedy", "fifo", "cost-benefit", "choices", "random", "superblocks"] {
         for (pages, spare) in [(32, 7), (64, 7), (64, 12), (128, 28)] {
             let name = format!(
                 "x25-m?gc.policy={policy}&user=64MiB&channels=2&dies_per_channel=1&pages_per_block={pages}&spare={spare}%"

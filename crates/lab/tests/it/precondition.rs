@@ -61,13 +61,14 @@ fn aged(steps: &str, target: &str) -> (f64, f64, f64) {
     (after.iops(), amplification, age.write.bytes.get() as f64)
 }
 
-/// Little and much to spare, three policies of collection, and a cache of one bit a cell; small, so that long writing
+/// Little and much to spare, four policies of collection, and a cache of one bit a cell; small, so that long writing
 /// does not take long; without what is drawn while a drive works, which a state made without time does not draw.
-const DRIVES: [&str; 5] = [
+const DRIVES: [&str; 6] = [
     alike!("x25-m?capacity.user=512MiB&channels=2&"),
     alike!("x25-m?capacity.user=512MiB&channels=2&", "capacity.spare=28%"),
     alike!("x25-m?capacity.user=512MiB&channels=2&", "capacity.spare=15%&gc.policy=fifo"),
     alike!("x25-m?capacity.user=512MiB&channels=2&", "capacity.spare=15%&gc.policy=cost-benefit"),
+    alike!("x25-m?capacity.user=512MiB&channels=2&", "capacity.spare=15%&gc.policy=superblocks"),
     alike!(
         "sata-tlc?capacity.user=1GiB&channels=1&pages_per_block=256&slc.fixed=8MB&slc.dynamic=36MB&host=none&",
         "noise=0%&exponential=false&journal.length=0s"

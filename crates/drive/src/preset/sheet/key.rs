@@ -110,10 +110,28 @@ const UNUSED: &[&str] = &[
     "used",
 ];
 
-/// Whether the row is of one request at a time, which ratings are not: `Random read (4 KB, QD1)`.
-pub fn is_of_one_request(key: &str) -> bool {
-    let lower = key.to_lowercase();
-    lower.split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "qd1" | "q1" | "q1t1"))
+/// Whether a text is of one request at a time, which ratings are not: `Random read (4 KB, QD1)`, `22,000 IOPS @ QD 1`.
+pub fn is_of_one_request(text: &str) -> bool {
+    let lower = text.to_lowercase().replace("queue depth", "qd");
+    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
+    let mut is_one = false;
+    while let Some(word) = words.next() {
+        let is_split = word == "qd" && words.peek() == Some(&"1");
+        is_one |= is_split || matches!(word, "qd1" | "q1" | "q1t1" | "qd1t1");
+    }
+    is_one
+}
+
+/// Words that say that something is no flash drive.
+const OF_DISKS: &[&str] = &["rpm", "spindle", "cmr", "smr", "hdd"];
+
+/// Whether a text is of a disk.
+pub fn is_of_a_disk(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let is_number = |word: &str| word.trim_end_matches("rpm").parse::<u32>().is_ok();
+    lower
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| OF_DISKS.contains(&word) || word.ends_with("rpm") && is_number(word))
 }
 
 /// Whether the row is of reads and writes together: `Random 70/30 R/W`.
@@ -141,6 +159,12 @@ pub fn is_of_another_size(key: &str, value: &str) -> bool {
     !sizes.is_empty() && !sizes.contains(&4.0)
 }
 
+/// Whether a text is of a flash drive.
+pub fn is_of_flash(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    ["ssd", "solid state", "flash", "nand", "nvme", "tlc", "qlc", "mlc"].iter().any(|word| lower.contains(word))
+}
+
 /// A word without the number of a footnote, as web pages' text has it: `Capacity2`, `write¹`.
 fn without_footnote(word: &str) -> &str {
     let plain = word.trim_end_matches(char::is_numeric);
@@ -153,8 +177,11 @@ pub fn of(key: &str) -> Option<Field> {
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric()).map(without_footnote).filter(|word| !word.is_empty()).collect();
     let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
-    let read = has(&["read", "reads", "reading", "r"]);
-    let write = has(&["write", "writes", "writing", "w"]);
+    // A letter alone is as often a part of a product's name, or a unit of power.
+    let has_letters =
+        has(&["r"]) && has(&["w"]) || has(&["random", "rand", "rnd", "iops", "4k", "seq", "sequential", "speed"]);
+    let read = has(&["read", "reads", "reading"]) || has_letters && has(&["r"]);
+    let write = has(&["write", "writes", "writing"]) || has_letters && has(&["w"]);
     let of = |both, reads, writes| match (read, write) {
         (true, true) => Some(both),
         (true, false) => Some(reads),
@@ -165,14 +192,19 @@ pub fn of(key: &str) -> Option<Field> {
         Some(Field::Price)
     } else if has(&["source"]) {
         Some(Field::Source)
-    } else if has(&["title", "product", "model", "name"]) && !has(&["dimensions", "weight"]) {
+    } else if has(&["title", "product", "model", "name"]) && !has(&["dimensions", "weight", "line", "type", "category"])
+    {
         Some(Field::Title)
     } else if has(&["latency"]) {
-        Some(if read && !write { Field::ReadLatency } else { Field::Unused })
+        Some(if read && !write && !has(&["qos", "sequential", "seq"]) { Field::ReadLatency } else { Field::Unused })
     } else if has(&["warranty"]) {
         Some(Field::Years)
-    } else if has(&["endurance", "tbw", "pbw", "dwpd", "dw", "lifetime", "written"]) {
+    } else if has(&["endurance", "tbw", "pbw", "dwpd", "dw", "lifetime", "written"]) || write && has(&["day"]) {
         Some(Field::Endurance)
+    } else if has(&["active", "idle", "error", "errors", "qos", "ahead"]) {
+        Some(Field::Unused)
+    } else if has(&["interface", "bus", "link"]) && has(&["speed", "rate", "transfer", "bandwidth"]) {
+        Some(Field::Unused)
     } else if has(&["interface", "bus", "pcie", "link"]) {
         Some(Field::Interface)
     } else if !has(&["slc"]) && (has(&["dram", "dramless", "hmb", "cache", "buffer"]) || lower.contains("host memory"))
@@ -192,7 +224,7 @@ pub fn of(key: &str) -> Option<Field> {
         Some(Field::Rates)
     } else if has(&["capacity", "density", "capacities"]) {
         Some(Field::Capacity)
-    } else if has(&["nand", "flash", "media", "memory", "cell", "cells", "components"]) {
+    } else if has(&["nand", "flash", "media", "memory", "cell", "cells", "components", "lithography"]) {
         Some(Field::Nand)
     } else if has(&["class", "market", "segment", "usage", "application"]) {
         Some(Field::Market)

@@ -21,47 +21,63 @@ pub fn rows(text: &str) -> (Vec<Row>, bool) {
         };
         return (table.iter().map(|(key, value)| (key.clone(), Some(plain(value)))).collect(), false);
     }
-    let lines: Vec<&str> =
-        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
-    match lines[..] {
-        [line] => (listed(line), false),
-        _ => (below_headings(lines.into_iter().map(parted)), true),
-    }
+    // A table's rule is no row: `|---|---|`.
+    let is_row = |line: &&str| !line.starts_with('#') && line.contains(|c: char| !"|-:=+ ".contains(c));
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(is_row).collect();
+    let is_sheet = lines.len() > 1;
+    (below_headings(lines.into_iter().flat_map(listed)), is_sheet)
 }
 
-/// The pairs of a list: a comma begins another where a key and `=` follow it.
+/// The pairs of a list: a comma begins another where a key and `=` follow it, or the name of a rating and a colon, as in the first.
 fn listed(line: &str) -> Vec<Row> {
+    let separator = outside_brackets(line).find(|(_, letter)| "=:".contains(*letter)).map(|(_, letter)| letter);
     let begins = |rest: &str| {
-        let key = rest.split('=').next().unwrap_or_default().trim();
-        key.len() < rest.trim().len()
-            && key.starts_with(|c: char| c.is_ascii_alphabetic())
-            && !without_brackets(key).contains(',')
+        let Some((at, letter)) = outside_brackets(rest).find(|(_, letter)| "=:,;".contains(*letter)) else {
+            return false;
+        };
+        let key = rest[..at].trim();
+        key.starts_with(|c: char| c.is_ascii_alphabetic())
+            && Some(letter) == separator
+            && (letter == '=' || key::of(&without_brackets(key)).is_some())
     };
-    let (mut parts, mut depth) = (vec![String::new()], 0_u32);
-    for (at, letter) in line.char_indices() {
-        match letter {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        match letter {
-            ',' | ';' if depth == 0 && begins(&line[at + 1..]) => parts.push(String::new()),
-            _ => parts.last_mut().expect("there is always one").push(letter),
+    let is_pair = |part: &str| outside_brackets(part).any(|(_, letter)| Some(letter) == separator);
+    let (mut parts, mut from) = (Vec::new(), 0);
+    for (at, _) in outside_brackets(line).filter(|(_, letter)| ",;".contains(*letter)) {
+        if is_pair(&line[from..at]) && begins(&line[at + 1..]) {
+            parts.push(&line[from..at]);
+            from = at + 1;
         }
     }
-    parts.iter().filter(|part| !part.trim().is_empty()).map(|part| parted(part)).collect()
+    parts.push(&line[from..]);
+    parts.into_iter().filter(|part| !part.trim().is_empty()).map(parted).collect()
 }
 
-/// Key and value of `capacity = 1 TB`, `Capacity: 1 TB`, `Capacity | 1 TB |` or `Capacity 1 TB`; any other line is a key alone.
+/// Key and value of `capacity = 1 TB`, `Capacity: 1 TB`, `| Capacity | 1 TB |` or `Capacity 1 TB`; any other line is a key alone.
+/// What is in brackets parts nothing, and tables' columns come before all else: `Random read (4 KiB, QD=32) | 98,000 IOPS`.
 fn parted(line: &str) -> Row {
-    match line.split_once(['=', ':', '|', '\t']) {
+    let line = line.trim().trim_matches('|').trim();
+    let separator = outside_brackets(line).filter(|(_, letter)| "\t|=:".contains(*letter));
+    match separator.min_by_key(|(at, letter)| ("=:".contains(*letter), *at)) {
         None => by_amount(line),
-        Some((key, value)) => {
-            let value = value.trim().trim_matches('|').trim();
-            (key.trim().to_owned(), Some(value.trim_matches('"').to_owned()))
-        }
+        Some((at, _)) => (line[..at].trim().to_owned(), Some(line[at + 1..].trim().trim_matches('"').to_owned())),
     }
 }
+
+/// The letters of a text that are not in brackets, with their places.
+fn outside_brackets(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+    let mut depth = 0_u32;
+    text.char_indices().filter(move |(_, letter)| {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ => return depth == 0,
+        }
+        false
+    })
+}
+
+/// Words of advertisements, whose lines are no rows: `4 TB now available`, `2x faster than SATA at 550 MB/s`.
+const PROSE: &[&str] = &["available", "faster", "now", "previous", "than", "was", "were"];
 
 /// Key and value of a line that ends with one amount, or two with a stroke, behind the name of a rating: `Random read 680,000 IOPS`.
 fn by_amount(line: &str) -> Row {
@@ -70,6 +86,9 @@ fn by_amount(line: &str) -> Row {
     let is = |at: usize, known: &str| words[at].eq_ignore_ascii_case(known);
     let is_number = |at: usize| words[at].starts_with(|c: char| c.is_ascii_digit());
     let mut first = words.len();
+    if words.iter().any(|word| PROSE.contains(&&*word.to_lowercase())) {
+        first = 0;
+    }
     while first > 0 && units().any(|unit| words[first - 1].to_lowercase() == *unit) {
         first -= 1;
     }
@@ -81,8 +100,13 @@ fn by_amount(line: &str) -> Row {
         if first > 1 && is(first - 1, "to") && is(first - 2, "up") {
             first -= 2;
         }
+        // Columns of several capacities, of which none is told from the others.
+        while let Some(before) = before_alike(&words, first) {
+            first = before;
+        }
         let (key, value) = (words[..first].join(" "), words[first..].join(" "));
-        let has_unit = units().any(|unit| value.to_lowercase().ends_with(unit));
+        let names_unit = || value::UNITS.iter().any(|unit| key.to_lowercase().contains(&format!("({unit})")));
+        let has_unit = units().any(|unit| value.to_lowercase().ends_with(unit)) || names_unit();
         if has_unit && key::of(&without_brackets(&key)).is_some_and(is_rating) {
             return (key, Some(value));
         }
@@ -90,8 +114,22 @@ fn by_amount(line: &str) -> Row {
     (line.trim().to_owned(), None)
 }
 
+/// Where the amount before that at `first` begins, if it has the same unit: `97K IOPS 98K IOPS`, `960GB 1.92TB`.
+fn before_alike(words: &[&str], first: usize) -> Option<usize> {
+    let unit = |at: usize| {
+        let word = words[at].to_lowercase().replace("tb", "gb");
+        let attached = word.trim_start_matches(|c: char| c.is_ascii_digit() || ".,".contains(c)).to_owned();
+        match words.get(at + 1).filter(|_| matches!(&*attached, "" | "k" | "m")) {
+            Some(next) => attached + &next.to_lowercase(),
+            None => attached,
+        }
+    };
+    let is_alike = |at: &usize| words[*at].starts_with(|c: char| c.is_ascii_digit()) && unit(*at) == unit(first);
+    (1..=2).filter_map(|back| first.checked_sub(back)).filter(|at| *at > 0).find(is_alike)
+}
+
 /// Whether a row of the kind has an amount.
-fn is_rating(field: Field) -> bool {
+pub fn is_rating(field: Field) -> bool {
     matches!(
         field,
         Field::Capacity
@@ -118,8 +156,9 @@ fn below_headings(rows: impl Iterator<Item = Row>) -> Vec<Row> {
         let of = key::of(&without_brackets(&key));
         match &heading {
             Some((name, at)) if is_empty && is_amount(&key) => {
-                found[*at] = (name.clone(), Some(key));
-                heading = None;
+                // One below the other, these are of several capacities.
+                let value = found[*at].1.take().filter(|before| !before.is_empty());
+                found[*at] = (name.clone(), Some(value.map_or(key.clone(), |before| format!("{before} | {key}"))));
             }
             Some((name, at)) if !is_empty && is_only_read_or_write(&key) => {
                 // What its rows say is not said by the heading.
@@ -167,14 +206,5 @@ fn is_of_one_kind(heading: &str) -> bool {
 
 /// A text without what is in brackets, which explains: `560 MB/s (QD32)`.
 pub fn without_brackets(text: &str) -> String {
-    let mut depth = 0_u32;
-    let outside = |letter: &char| {
-        match letter {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth = depth.saturating_sub(1),
-            _ => return depth == 0,
-        }
-        false
-    };
-    text.chars().filter(outside).collect()
+    outside_brackets(text).map(|(_, letter)| letter).collect()
 }

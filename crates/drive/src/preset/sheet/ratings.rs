@@ -12,6 +12,7 @@ use crate::preset::ListPrice;
 pub const TEXT_MAX: usize = 64 << 10;
 /// The longest value, in letters.
 const VALUE_MAX: usize = 400;
+const SEVERAL: &str = "these are several values; give that of one drive, and commas or lines between facts";
 /// More mistakes than so many are not told.
 const MISTAKES_MAX: usize = 20;
 
@@ -78,6 +79,8 @@ impl Ratings {
         let mut mistakes = Vec::new();
         let mut before = Vec::new();
         let mut alone = Vec::new();
+        // Shops' tables of flash drives have a row of the rotational speed, too.
+        let (mut of_a_disk, mut is_of_flash) = (None, false);
         for text in texts {
             if text.len() > TEXT_MAX {
                 return Err(RatingsError(vec![format!(
@@ -87,6 +90,9 @@ impl Ratings {
             }
             let (rows, is_sheet) = lines::rows(text);
             for (key, value) in rows {
+                let row = format!("{key} {}", value.as_deref().unwrap_or_default());
+                of_a_disk = of_a_disk.or_else(|| key::is_of_a_disk(&row).then(|| clean(&row, 80)));
+                is_of_flash |= key::is_of_flash(&row);
                 let Some(value) = value else {
                     alone.push(key);
                     continue;
@@ -104,8 +110,26 @@ impl Ratings {
                 mistakes.push(format!("{}: {why}", clean(&line, 80)));
             }
         }
+        if let Some(row) = of_a_disk.filter(|_| !is_of_flash) {
+            mistakes.push(format!("{row}: this is of a disk; drives of flash alone are made of ratings"));
+        }
+        ratings.take_capacity_of_title();
         mistakes.truncate(MISTAKES_MAX);
         if mistakes.is_empty() { Ok(ratings) } else { Err(RatingsError(mistakes)) }
+    }
+
+    /// Has the capacity that the product's name says, if no row does: `Crucial T500 1TB`.
+    fn take_capacity_of_title(&mut self) {
+        let title = self.title.as_deref().filter(|_| self.capacity.is_none()).unwrap_or_default();
+        let is_size = |unit: &str| {
+            ["gb", "tb"]
+                .iter()
+                .any(|size| unit.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case(size)))
+        };
+        let sizes: Vec<_> = value::quantities(title).into_iter().filter(|found| is_size(&found.unit)).collect();
+        if let [Quantity { number, unit, .. }] = &sizes[..] {
+            self.capacity = value::size_factor(unit).ok().map(|factor| number * factor);
+        }
     }
 
     /// Takes note of a line without a separator: a heading, or one that says by itself what the interface or the flash is.
@@ -143,7 +167,17 @@ impl Ratings {
         let field = match field_of(key) {
             // A heading between the rows of a table.
             None | Some(Field::Rates) if text.is_empty() => return Ok(()),
+            Some(field) if text.is_empty() && !lines::is_rating(field) => return Ok(()),
             Some(_) if key::is_of_one_request(key) => Field::Unused,
+            Some(Field::RandomRead | Field::RandomWrite) if key::is_of_one_request(text) => Field::Unused,
+            // Of the slowest requests.
+            Some(Field::ReadLatency) if key.contains('%') => Field::Unused,
+            Some(Field::Nand)
+                if key.to_lowercase().contains("lithography")
+                    && !value::bits(text).is_ok_and(|bits| bits.is_some()) =>
+            {
+                Field::Unused
+            }
             Some(Field::Random | Field::RandomRead | Field::RandomWrite) if key::is_of_another_size(key, text) => {
                 self.unused.push(format!("{} (not of 4 KiB)", clean(key, 40)));
                 return Ok(());
@@ -168,6 +202,10 @@ impl Ratings {
             match before.iter().find(|given| given.field == field) {
                 // Shops say the capacity as the density of the memory too.
                 Some(first) if first.text == text => return Ok(()),
+                Some(first) if field == Field::Nand && value::bits(&first.text) == value::bits(text) => return Ok(()),
+                Some(first) if field == Field::Interface && value::interface(&first.text) == value::interface(text) => {
+                    return Ok(());
+                }
                 Some(first) => return Err(format!("it is given twice, before as `{}`; give it once", first.key)),
                 None => before.push(Given { field, key: clean(key, 40), text: text.to_owned() }),
             }
@@ -175,8 +213,12 @@ impl Ratings {
         match field {
             Field::Title => self.title = Some(clean(text, 100)),
             Field::Source => self.source = Some(clean(text, VALUE_MAX)),
-            Field::Capacity => self.capacity = Some(the_one(text, key, value::size_factor)?),
-            Field::Interface => self.interface = value::interface(text)?,
+            Field::Capacity => self.capacity = Some(the_capacity(text, key)?),
+            // `Interface PCIe Gen4 x4 | NVMe 1.4`
+            Field::Interface => match (value::interface(text), value::interface(key)) {
+                (Ok(None) | Err(_), Ok(Some(found))) => self.interface = Some(found),
+                (found, _) => self.interface = found?,
+            },
             Field::Nand => self.bits = value::bits(text)?,
             Field::Sequential => {
                 let both = two(text, key, value::rate_factor)?;
@@ -194,6 +236,10 @@ impl Ratings {
             Field::RandomWrite => set(&mut self.random_write, the_one(text, key, value::iops_factor)?)?,
             Field::Depth => self.depth = Some(depth(text)?),
             Field::ReadLatency => self.read_latency = Some(the_one(text, key, value::time_factor)?),
+            // `5 Year or 1200 TBW Limited Warranty`
+            Field::Years if text.to_lowercase().contains("tbw") && self.endurance.is_none() => {
+                self.take_endurance("tbw", text)?
+            }
             Field::Years => self.years = Some(years(text).ok_or("a warranty looks like `5 years`")?),
             Field::Endurance => self.take_endurance(key, text)?,
             Field::Market => self.market = Some(market(text)?),
@@ -210,29 +256,46 @@ impl Ratings {
         let wrong = || "an endurance looks like `600 TBW`, `1.2 PBW` or `1 DWPD (5 years)`".to_owned();
         let names_days = |words: &str| {
             let words = words.to_lowercase();
-            ["dwpd", "dw/d", "per day", "/day"].iter().any(|word| words.trim_start().starts_with(word))
+            let is_size = value::size_factor(words.trim_start()).is_ok() && !words.trim_start().starts_with("time");
+            !is_size && ["dwpd", "dw/d", "per day", "/day"].iter().any(|word| words.contains(word))
                 || words.contains("drive write")
         };
-        let key_says = key.to_lowercase().replace(['-', '_'], " ");
+        let key_says = key.to_lowercase().replace(['-', '_'], " ").replace("drive writes per day", "dwpd");
+        let place = |words: [&str; 2]| words.iter().filter_map(|word| key_says.find(word)).min();
+        // Of a row of both, such as `TBW (DWPD): 876 (1.3)`, each is where its name is.
+        let (days_at, bytes_at) = (place(["dwpd", "dw/d"]), place(["tb", "pb"]));
+        let (mut per_day, mut amounts) = (None, 0);
         for (index, Quantity { number, unit, .. }) in value::quantities(text).into_iter().enumerate() {
             // `1 (5 years)`, `1 for 5 years`: what follows is of the next number.
             let is_plain = matches!(unit.trim_matches(|c: char| !c.is_alphabetic()), "" | "for" | "over");
-            let key_has = |words: [&str; 2]| words.iter().any(|word| key_says.contains(word));
-            // Of a row of both, such as `TBW (DWPD): 876 (1.3)`, the first is the amount.
-            let is_days =
-                names_days(&unit) || is_plain && key_has(["dwpd", "dw/d"]) && (index > 0 || !key_has(["tb", "pb"]));
+            let is_of_key = match (days_at, bytes_at) {
+                (Some(_), None) => true,
+                (Some(days), Some(bytes)) => (days < bytes) == (index == 0),
+                (None, _) => false,
+            };
+            let is_days = names_days(&unit) || is_plain && is_of_key;
+            let is_amount = !is_days && (is_plain || unit.starts_with('(') || value::size_factor(&unit).is_ok());
             let is_years = unit.to_lowercase().trim_start_matches('-').starts_with('y');
             if is_days && self.daily.replace(number).is_some() {
                 return Err("it is given twice; give it once".to_owned());
             } else if is_years {
                 self.years = Some(number);
-            } else if !is_days && index == 0 {
-                let unit = if is_plain || unit.starts_with('(') { &*hint(key, &["pb", "tb"]) } else { &*unit };
-                let bytes = number * value::size_factor(unit).map_err(|_| wrong())?;
-                if self.endurance.replace(bytes).is_some() {
+            } else if !is_days && amounts == 0 && (is_amount || index == 0) {
+                amounts += 1;
+                let name = if is_plain || unit.starts_with('(') { &*hint(key, &["pb", "tb"]) } else { &*unit };
+                let bytes = number * value::size_factor(name).map_err(|_| wrong())?;
+                let is_each_day = ["per day", "/day", "a day"].iter().any(|day| unit.to_lowercase().contains(day));
+                if is_each_day {
+                    per_day = Some(bytes);
+                } else if self.endurance.replace(bytes).is_some() {
                     return Err("it is given twice; give it once".to_owned());
                 }
             }
+        }
+        if let Some(bytes) = per_day {
+            let years =
+                self.years.ok_or("it is an amount a day; say for how many years, or give the whole of it in TB")?;
+            self.endurance = Some(bytes * 365.0 * years);
         }
         let given = [self.endurance, self.daily];
         match given.iter().flatten().all(|amount| *amount > 0.0) && given.iter().any(Option::is_some) {
@@ -313,11 +376,24 @@ fn amounts(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Re
 /// The amount of a text that has but one.
 fn the_one(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Result<f64, String> {
     let found = amounts(text, key, factor)?;
-    let is_list =
-        text.contains([';', '–', '/']) || text.matches(", ").count() > 0 || text.contains(" to ") || text.contains('-');
+    let lower = text.to_lowercase();
+    let repeats = value::UNITS.iter().any(|unit| lower.matches(unit).count() > 1);
+    let is_list = repeats
+        || text.contains([';', '–', '/', '\t', '|', '-'])
+        || text.matches(", ").count() > 0
+        || text.contains(" to ");
     match found.iter().all(|amount| *amount == found[0]) || !is_list {
         true => Ok(found[0]),
-        false => Err("these are several values; give that of one drive, and commas or lines between facts".to_owned()),
+        false => Err(SEVERAL.to_owned()),
+    }
+}
+
+/// The capacity, which has several amounts where a sheet is of several drives.
+fn the_capacity(text: &str, key: &str) -> Result<f64, String> {
+    let found = amounts(text, key, value::size_factor)?;
+    match found.iter().all(|amount| (amount / found[0] - 1.0).abs() < 0.1) {
+        true => Ok(found[0]),
+        false => Err(SEVERAL.to_owned()),
     }
 }
 

@@ -158,7 +158,7 @@ fn lines_without_a_separator_are_headings_or_speak_for_themselves() {
     let given = file("capacity=1TB, nand=25nm MLC, interface=PCIe 2.0 x8").unwrap();
     let parts = |file: &str| file[file.find("[geometry]").unwrap()..].to_owned();
     assert_eq!(parts(&said), parts(&given));
-    assert!(said.contains("of no use to the model: Kioxia CM6-R, Random performance"), "{said}");
+    assert!(said.contains("of no use to the model: Random performance"), "{said}");
     let named = "Crucial P5 Plus 1TB PCIe M.2 Gaming SSD\nKingston NV2 PCIe 4.0 NVMe SSD\nCapacity: 1TB\nDensity: 1TB\nInterface: PCIe 3.0 x4";
     let named = file(named).unwrap();
     assert!(named.contains("pcie3-x4"), "a row goes before a heading: {named}");

@@ -1,7 +1,8 @@
 //! Quantities as data sheets word them: `Up to 7,000 MB/s`, `1,000K IOPS`, `1.92 TB`, `600 TBW`, `PCIe Gen4 x4, NVMe 1.4`.
 
 /// What keys have in brackets as units.
-pub const UNITS: &[&str] = &["mb/s", "mbps", "gb/s", "gbps", "kiops", "k iops", "iops", "tb", "gb", "us", "µs"];
+pub const UNITS: &[&str] =
+    &["mb/s", "mib/s", "mbps", "gb/s", "gib/s", "gbps", "kiops", "k iops", "iops", "tb", "gb", "us", "µs"];
 
 /// A number and what follows it, up to the next number.
 #[derive(Clone, Debug, PartialEq)]
@@ -149,6 +150,9 @@ pub fn rate_factor(unit: &str) -> Result<f64, String> {
 /// By what the unit of requests a second multiplies.
 pub fn iops_factor(unit: &str) -> Result<f64, String> {
     match unit.trim().to_lowercase() {
+        unit if rate_factor(&unit).is_ok() && unit.contains("/s") => {
+            Err("it is in bytes a second; give requests a second, such as `98,000 IOPS`".to_owned())
+        }
         unit if unit.starts_with('k') => Ok(1e3),
         unit if unit.starts_with('m') => Ok(1e6),
         unit if unit.is_empty()
@@ -165,6 +169,7 @@ pub fn iops_factor(unit: &str) -> Result<f64, String> {
 /// By what the unit of an amount of data multiplies, in bytes; decimal, as on data sheets.
 pub fn size_factor(unit: &str) -> Result<f64, String> {
     match unit.trim().to_lowercase() {
+        unit if unit.starts_with("byte") => Ok(1.0),
         unit if unit.starts_with("gib") => Ok(f64::from(1 << 30)),
         unit if unit.starts_with("tib") => Ok((1_u64 << 40) as f64),
         unit if unit.starts_with('g') => Ok(1e9),
@@ -209,7 +214,11 @@ pub fn interface(text: &str) -> Result<Option<Interface>, String> {
         return Ok(generation(&known)?.map(|generation| Interface::Pcie { generation, lanes: lanes(&known) }));
     }
     if has("sas") {
-        return Ok(Some(Interface::Sas(if has("12g") || has("24g") || has("22.5g") { 1200 } else { 600 })));
+        return Ok(Some(Interface::Sas(match () {
+            () if has("24g") || has("22.5g") => 2400,
+            () if has("12g") => 1200,
+            () => 600,
+        })));
     }
     Err("an interface looks like `PCIe 4.0 x4`, `PCIe Gen4 x4, NVMe 1.4`, `SATA 6 Gb/s` or `SAS 12 Gb/s`".to_owned())
 }
@@ -218,7 +227,10 @@ pub fn interface(text: &str) -> Result<Option<Interface>, String> {
 fn generation(known: &str) -> Result<Option<u32>, String> {
     for word in ["gen", "express", "pcie", "pci"] {
         for (at, _) in known.match_indices(word) {
-            let rest = known[at + word.len()..].trim_start_matches("eration").trim_start_matches("nvme");
+            let rest = known[at + word.len()..]
+                .trim_start_matches("eration")
+                .trim_start_matches("nvme")
+                .trim_start_matches('.');
             // `PCIe x4` names lanes alone.
             let digit = rest.chars().next().and_then(|c| c.to_digit(10));
             match digit {
@@ -236,7 +248,11 @@ fn generation(known: &str) -> Result<Option<u32>, String> {
 /// How many lanes are named; four where none are.
 fn lanes(known: &str) -> u32 {
     let is_count = |text: &str| text.chars().next().and_then(|c| c.to_digit(10)).filter(|n| [1, 2, 4, 8].contains(n));
-    known.match_indices('x').find_map(|(at, _)| is_count(&known[at + 1..])).unwrap_or(4)
+    let behind = known.match_indices('x').find_map(|(at, _)| is_count(&known[at + 1..]));
+    // `PCI-E 5.0 2x`
+    let before =
+        || known.split(' ').find_map(|word| word.strip_suffix('x').filter(|count| count.len() == 1).and_then(is_count));
+    behind.or_else(before).unwrap_or(4)
 }
 
 /// How many bits a cell holds: `3D TLC`, `V-NAND 3-bit MLC`, `QLC`. None where the text does not say.

@@ -1,0 +1,119 @@
+//! Superblocks: a block of each unit, written side by side and emptied one behind the other everywhere.
+//!
+//! A controller that stripes data over all its flash keeps account of such rows of blocks and not of single ones. The row with the
+//! fewest valid pages is emptied in all units, so that what a page of the host's costs is the same everywhere and changes from row
+//! to row; where each unit chooses for itself, such changes are averaged over all units.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use super::candidates::NOT_CLOSED;
+use super::geometry::{Geometry, Unit};
+
+/// Streams of data, of the host and of collection, each with superblocks of its own.
+const STREAMS: u32 = 2;
+
+/// Which blocks belong together, and which are emptied next.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Superblocks {
+    blocks_per_unit: u32,
+    /// The superblock that each block was last opened for: as many as its unit had opened of the stream, and the stream.
+    of: Vec<u32>,
+    /// How many each unit has opened of each stream.
+    opened: Vec<[u32; STREAMS as usize]>,
+    /// What is emptied, in this order, by units that come to it at different times.
+    chosen: VecDeque<u32>,
+    /// How many were chosen before these.
+    done: u32,
+    /// How many of all that were chosen each unit has come to.
+    taken: Vec<u32>,
+}
+
+impl Superblocks {
+    /// Nothing has been opened.
+    pub fn new(geometry: &Geometry) -> Self {
+        let units = geometry.units() as usize;
+        Self {
+            blocks_per_unit: geometry.blocks_per_plane,
+            of: vec![u32::MAX; geometry.blocks() as usize],
+            opened: vec![[0; STREAMS as usize]; units],
+            chosen: VecDeque::new(),
+            done: 0,
+            taken: vec![0; units],
+        }
+    }
+
+    /// Notes that a unit goes on with this block in a stream.
+    pub fn open(&mut self, unit: Unit, stream: u32, block: u32) {
+        let opened = &mut self.opened[unit.0 as usize][stream as usize];
+        self.of[block as usize] = *opened * STREAMS + stream;
+        *opened += 1;
+    }
+
+    /// Whether others empty a superblock that the unit has not come to. A unit that went by its own free blocks alone would choose
+    /// sooner and sooner: what is emptied too soon has more to move, so that the next is needed sooner still.
+    #[inline]
+    pub fn is_behind(&self, unit: Unit) -> bool {
+        self.next_of(unit) < self.chosen.len()
+    }
+
+    /// Which of those that were chosen the unit comes to next.
+    fn next_of(&self, unit: Unit) -> usize {
+        (self.taken[unit.0 as usize] - self.done) as usize
+    }
+
+    /// Takes the block that a unit empties next, of the blocks with these counts of valid pages: if it needs
+    /// one, that of a superblock that nobody has come to yet.
+    pub fn take(&mut self, unit: Unit, is_needed: bool, counts: &[u16]) -> Option<u32> {
+        loop {
+            let superblock = match self.chosen.get(self.next_of(unit)) {
+                Some(superblock) => *superblock,
+                None if !is_needed => return None,
+                None => match self.choose(counts) {
+                    Some(superblock) => {
+                        self.chosen.push_back(superblock);
+                        superblock
+                    }
+                    None => return self.fewest(unit, counts),
+                },
+            };
+            self.taken[unit.0 as usize] += 1;
+            while self.taken.iter().all(|taken| *taken > self.done) {
+                self.chosen.pop_front();
+                self.done += 1;
+            }
+            // A unit has none in it where a block is bad or was emptied for another reason.
+            if let Some(block) = self.closed(unit, counts).find(|block| self.of[*block as usize] == superblock) {
+                return Some(block);
+            }
+        }
+    }
+
+    /// The superblock with the fewest valid pages a block, among those that are full everywhere and not chosen yet.
+    fn choose(&self, counts: &[u16]) -> Option<u32> {
+        let mut full = [0, 1].map(|stream| self.opened.iter().map(|opened| opened[stream]).min().unwrap_or(0));
+        full.iter_mut().for_each(|opened| *opened = opened.saturating_sub(1));
+        let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+        for (superblock, count) in self.of.iter().zip(counts) {
+            if *count < NOT_CLOSED && superblock / STREAMS < full[(superblock % STREAMS) as usize] {
+                let (valid, blocks) = sums.entry(*superblock).or_default();
+                (*valid, *blocks) = (*valid + u64::from(*count), *blocks + 1);
+            }
+        }
+        let open = sums.into_iter().filter(|(superblock, _)| !self.chosen.contains(superblock));
+        let fewest = open.min_by_key(|(superblock, (valid, blocks))| ((valid << 16) / blocks, *superblock));
+        fewest.map(|(superblock, _)| superblock)
+    }
+
+    /// The closed block of a unit with the fewest valid pages.
+    fn fewest(&self, unit: Unit, counts: &[u16]) -> Option<u32> {
+        self.closed(unit, counts).min_by_key(|block| counts[*block as usize])
+    }
+
+    /// The closed blocks of a unit.
+    fn closed<'c>(&self, unit: Unit, counts: &'c [u16]) -> impl Iterator<Item = u32> + use<'c> {
+        let first = unit.0 * self.blocks_per_unit;
+        (first..first + self.blocks_per_unit).filter(|block| counts[*block as usize] < NOT_CLOSED)
+    }
+}
