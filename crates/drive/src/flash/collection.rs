@@ -78,7 +78,7 @@ const PACE_UNIT: u32 = 1 << 8;
 /// Entries of a table that memory brings at once.
 const LINE: u32 = 16;
 
-/// How much faster blocks are emptied to make up for one that went bad.
+/// How much faster blocks are emptied to make up for one that went bad, or where other units are ahead with a superblock.
 const HURRY: u32 = 4;
 
 /// The block that is being emptied.
@@ -253,7 +253,8 @@ impl Mapping {
         let unit_of_pace = if self.collection.pacing.is_some() { u64::from(PACE_UNIT) } else { 1 };
         let (moves, room) = (u64::from(valid * pages) * unit_of_pace, u64::from(gain * self.host_block_pages()));
         let pace = (moves.div_ceil(room).max(1) * u64::from(PACE_UNIT) / unit_of_pace) as u32;
-        self.empty(unit, block, if self.is_short(unit) { pace * HURRY } else { pace }, false);
+        let is_behind = self.superblocks.as_ref().is_some_and(|superblocks| superblocks.is_behind(unit));
+        self.empty(unit, block, if self.is_short(unit) || is_behind { pace * HURRY } else { pace }, false);
         true
     }
 

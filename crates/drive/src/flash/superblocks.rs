@@ -117,3 +117,79 @@ impl Superblocks {
         (first..first + self.blocks_per_unit).filter(|block| counts[*block as usize] < NOT_CLOSED)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use testkit::Random;
+
+    use super::*;
+    use crate::flash::collection::{CollectionPolicy, CollectionSpec};
+    use crate::flash::mapping::Mapping;
+    use crate::flash::operation::{FlashOp, Lpn};
+    use crate::flash::pacing::PacingSpec;
+
+    const PAGES: u32 = 16 * 128 * 84;
+
+    fn map(policy: CollectionPolicy) -> Mapping {
+        let geometry = Geometry { channels: 4, dies_per_channel: 4, ..Geometry::four_dies(100, 1) };
+        Mapping::new(
+            geometry,
+            CollectionSpec { policy, pacing: Some(PacingSpec::default()), ..CollectionSpec::DEFAULT },
+            None,
+            None,
+            PAGES,
+            None,
+        )
+    }
+
+    /// A page: six of seven writes go to the same half of all pages, most of these to few of them.
+    fn skewed(random: &mut Random) -> Lpn {
+        let share = random.below(1 << 32) as f64 / (1_u64 << 32) as f64;
+        let rank = (f64::from(PAGES) * share.powi(4)) as u64;
+        Lpn((rank * 7919 % u64::from(PAGES)) as u32)
+    }
+
+    /// All units empty the same superblock, or two where one of them is done with the first.
+    #[test]
+    fn units_empty_the_same_superblocks() {
+        let (mut map, mut random, mut plan) = (map(CollectionPolicy::Superblocks), Random::new(3), Vec::new());
+        let mut emptied = 0;
+        for _ in 0..4 * PAGES {
+            map.write(skewed(&mut random), &mut plan);
+            emptied += plan.drain(..).filter(|op| matches!(op, FlashOp::Erase(..))).count();
+            let superblocks = map.superblocks.as_ref().unwrap();
+            assert!(superblocks.chosen.len() <= 3, "{:?}", superblocks.chosen);
+            let victims = map.units.iter().filter_map(|unit| unit.victim);
+            let rows: BTreeSet<u32> = victims.map(|victim| superblocks.of[victim.block as usize]).collect();
+            assert!(rows.len() <= 3, "{rows:?}");
+        }
+        map.check();
+        assert!(emptied > 1_000, "{emptied} blocks");
+    }
+
+    /// What is moved for the host's pages changes from row to row, where units that choose by themselves do so at different times.
+    #[test]
+    fn skewed_writes_cost_more_at_some_times_than_at_others() {
+        let deviation = |policy| {
+            let (mut map, mut random, mut plan) = (map(policy), Random::new(4), Vec::new());
+            (0..5 * PAGES).for_each(|_| _ = map.write(skewed(&mut random), &mut plan));
+            let moved: Vec<f64> = (0..400)
+                .map(|_| {
+                    let before = map.moved().pages;
+                    (0..256).for_each(|_| _ = map.write(skewed(&mut random), &mut plan));
+                    plan.clear();
+                    (map.moved().pages - before) as f64
+                })
+                .collect();
+            let mean = moved.iter().sum::<f64>() / moved.len() as f64;
+            let square = moved.iter().map(|pages| (pages - mean).powi(2)).sum::<f64>() / moved.len() as f64;
+            (square.sqrt() / mean, mean / 256.0)
+        };
+        let (alone, cost) = deviation(CollectionPolicy::Greedy);
+        let (together, dear) = deviation(CollectionPolicy::Superblocks);
+        assert!(together > 1.5 * alone, "{together:.3} of the mean, {alone:.3} with units by themselves");
+        assert!((0.9..1.2).contains(&(dear / cost)), "{dear:.2} and {cost:.2} pages moved a page written");
+    }
+}

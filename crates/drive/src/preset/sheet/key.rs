@@ -201,9 +201,9 @@ pub fn of(key: &str) -> Option<Field> {
         Some(Field::Years)
     } else if has(&["endurance", "tbw", "pbw", "dwpd", "dw", "lifetime", "written"]) || write && has(&["day"]) {
         Some(Field::Endurance)
-    } else if has(&["active", "idle", "error", "errors", "qos", "ahead"]) {
-        Some(Field::Unused)
-    } else if has(&["interface", "bus", "link"]) && has(&["speed", "rate", "transfer", "bandwidth"]) {
+    } else if has(&["active", "idle", "error", "errors", "qos", "ahead"])
+        || has(&["interface", "bus", "link"]) && has(&["speed", "rate", "transfer", "bandwidth"])
+    {
         Some(Field::Unused)
     } else if has(&["interface", "bus", "pcie", "link"]) {
         Some(Field::Interface)
