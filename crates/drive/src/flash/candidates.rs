@@ -6,9 +6,7 @@ use block::Seed;
 use serde::{Deserialize, Serialize};
 
 use super::collection::CollectionPolicy;
-
-/// Set in a block's count while the block is open, free or being collected: it is no candidate then.
-pub const NOT_CLOSED: u16 = 0x8000;
+use super::marks::NOT_CLOSED;
 
 /// Finds the block of a unit to be emptied next, by the drive's [`CollectionPolicy`].
 #[derive(Clone, Debug, Serialize, Deserialize)]

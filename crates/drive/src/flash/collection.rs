@@ -5,10 +5,9 @@ use std::ops::Range;
 use block::Nanos;
 use serde::{Deserialize, Serialize};
 
-use super::candidates::NOT_CLOSED;
 use super::geometry::{Geometry, Unit};
 use super::mapping::{Frontier, Mapping, PageSource};
-use super::marks::words;
+use super::marks::{NOT_CLOSED, words};
 use super::operation::{FlashOp, Moved, UNNAMED};
 use super::pacing::PacingSpec;
 use super::placing::{InSlots, Placing};

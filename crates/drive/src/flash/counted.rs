@@ -227,8 +227,8 @@ mod tests {
 
     use super::*;
     use crate::flash::FlashDrive;
-    use crate::flash::candidates::NOT_CLOSED;
     use crate::flash::mapping::UnitState;
+    use crate::flash::marks::NOT_CLOSED;
     use crate::preset::{Preset, Spec};
 
     /// Two blocks, the first of which holds so many pages of either kind.

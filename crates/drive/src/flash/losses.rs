@@ -4,9 +4,9 @@
 //! drive is written, and all that it takes is at hand. What this leaves out is that a page may be lost that was written
 //! meanwhile, and that a block which is emptied meanwhile has not lost all of its yet.
 
-use super::candidates::NOT_CLOSED;
 use super::counted::{Counted, Lost};
 use super::mapping::Mapping;
+use super::marks::NOT_CLOSED;
 use crate::draw::{Draws, normal};
 
 /// One page in so many is lost at once.

@@ -7,13 +7,14 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::candidates::{Candidates, NOT_CLOSED};
+use super::candidates::Candidates;
 use super::collection::{CollectionPolicy, CollectionSpec, MoveCounts, Victim};
 use super::copies::{Changes, are_lent};
 use super::digest;
 use super::drawn::Drawn;
 use super::extents::Extents;
 use super::geometry::{Geometry, Unit};
+use super::marks::NOT_CLOSED;
 use super::operation::{Cells, FlashOp, Lpn, PageLocation, TRIMMED};
 use super::packing::Packing;
 use super::placing::{InSlots, Placing};

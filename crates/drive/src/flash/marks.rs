@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use crate::draw::Draws;
 
+/// Set in a block's count of valid pages while the block is open, free or being collected: it is not chosen to be emptied then.
+pub(super) const NOT_CLOSED: u16 = 0x8000;
+
 /// Whether the bit of a slot is set.
 #[inline]
 pub(super) fn is_marked(marks: &[u64], slot: u32) -> bool {

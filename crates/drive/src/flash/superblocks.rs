@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use super::candidates::NOT_CLOSED;
 use super::geometry::{Geometry, Unit};
+use super::marks::NOT_CLOSED;
 
 /// Streams of data, of the host and of collection, each with superblocks of its own.
 const STREAMS: u32 = 2;
