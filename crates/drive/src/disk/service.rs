@@ -447,7 +447,8 @@ impl DiskDrive {
         }
     }
 
-    /// Writes a stretch of an arm's cache to the platters.
+    /// Writes a stretch of an arm's cache to the platters. To the log of shingled tracks, where one goes behind the other, it brings as
+    /// many as make a piece: for each alone the arm would go there and back.
     fn destage(&mut self, at: Nanos, index: usize) {
         self.stop_reading_ahead(at, index);
         let turning = self.spindle.turning(at);
@@ -455,9 +456,18 @@ impl DiskDrive {
         if actuator.batch == 0 && !actuator.cache.has_room(1) {
             actuator.batch = self.spec.cache.destage_batch;
         }
-        let choice = actuator.destage_choice(&self.spec, turning);
-        let taken = actuator.cache.take(choice, DESTAGE_PIECE);
-        self.write_out(turning, index, (taken.first, taken.end));
+        let mut room = DESTAGE_PIECE;
+        loop {
+            let actuator = &mut self.actuators[index];
+            let choice = actuator.destage_choice(&self.spec, turning);
+            let taken = actuator.cache.take(choice, room);
+            self.write_out(turning, index, (taken.first, taken.end));
+            room -= taken.sectors();
+            let actuator = &self.actuators[index];
+            if actuator.shingles.is_none() || room == 0 || actuator.cache.is_empty() {
+                return;
+            }
+        }
     }
 
     /// Writes sectors to the platters, wherever they go.

@@ -28,13 +28,13 @@ pub struct WriteCache {
     extents: Vec<Extent>,
     held: u64,
     /// What is on its way to the platters, whose room is not free yet.
-    leaving: Option<Extent>,
+    leaving: Vec<Extent>,
 }
 
 impl WriteCache {
     /// An empty cache of so many sectors in at most so many stretches.
     pub fn new(size: u64, extents_max: usize) -> Self {
-        Self { size, extents_max, extents: Vec::with_capacity(extents_max + 1), held: 0, leaving: None }
+        Self { size, extents_max, extents: Vec::with_capacity(extents_max + 1), held: 0, leaving: Vec::new() }
     }
 
     /// Whether such a write can ever wait here.
@@ -47,17 +47,17 @@ impl WriteCache {
     }
 
     fn on_their_way(&self) -> u64 {
-        self.leaving.map_or(0, Extent::sectors)
+        self.leaving.iter().map(|extent| extent.sectors()).sum()
     }
 
     /// All that is not on the platters: what waits and what is on its way.
     pub fn unsaved(&self) -> impl Iterator<Item = Extent> + '_ {
-        self.extents.iter().copied().chain(self.leaving)
+        self.extents.iter().chain(&self.leaving).copied()
     }
 
     /// Whether nothing waits, nor is on its way.
     pub fn is_clean(&self) -> bool {
-        self.extents.is_empty() && self.leaving.is_none()
+        self.extents.is_empty() && self.leaving.is_empty()
     }
 
     /// Whether nothing waits.
@@ -128,19 +128,20 @@ impl WriteCache {
             self.extents[index].first = taken.end;
         }
         self.held -= taken.sectors();
-        self.leaving = Some(taken);
+        self.leaving.push(taken);
         taken
     }
 
-    /// Frees the room of what was taken last: it is on the platters. Whether anything was on its way.
+    /// Frees the room of what was taken: it is on the platters. Whether anything was on its way.
     pub fn release(&mut self) -> bool {
-        self.leaving.take().is_some()
+        self.leaving.drain(..).count() > 0
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.extents.clear();
-        (self.held, self.leaving) = (0, None);
+        self.leaving.clear();
+        self.held = 0;
     }
 }
 

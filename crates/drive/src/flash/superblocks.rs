@@ -151,7 +151,7 @@ mod tests {
         Lpn((rank * 7919 % u64::from(PAGES)) as u32)
     }
 
-    /// All units empty the same superblock, or two where one of them is done with the first.
+    /// All units empty the same superblock, or one that was chosen next to it.
     #[test]
     fn units_empty_the_same_superblocks() {
         let (mut map, mut random, mut plan) = (map(CollectionPolicy::Superblocks), Random::new(3), Vec::new());

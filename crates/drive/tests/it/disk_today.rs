@@ -118,6 +118,22 @@ fn random_writes_to_the_archive_disk_are_fast_until_its_media_cache_is_full() {
     assert!(longest > Nanos::from_millis(500), "{longest}: who comes while a band is brought home waits");
 }
 
+/// Writes that wait for the log go there together, so that reads have most of the arm.
+#[test]
+fn reads_beside_writes_to_the_log_have_most_of_the_arm() {
+    let mixed = |writes: u64| {
+        let (mut drive, mut numbers) = (DiskDrive::new(spec("archive-8tb")), Random::new(7));
+        stream(&mut drive, Op::Write, 0, 2_048, 32, 8_192);
+        let mut next = |_| {
+            let (is_write, at) = (numbers.below(10) < writes, numbers.below(2 << 20) * 8);
+            if is_write { write(at, 8) } else { read(at, 8) }
+        };
+        keep(&mut drive, 32, 6_000, &mut next).0
+    };
+    let (reads, both) = (mixed(0), mixed(3));
+    assert!(both > reads, "{both:.0} a second of which three of ten are writes, {reads:.0} reads");
+}
+
 #[test]
 fn the_archive_disk_recovers_while_it_is_idle() {
     let (mut drive, burst, mut numbers) = worn();
