@@ -134,6 +134,14 @@ pub fn is_of_a_disk(text: &str) -> bool {
         .any(|word| OF_DISKS.contains(&word) || word.ends_with("rpm") && is_number(word))
 }
 
+/// What a drive on another bus than those of drives' sheets has in its rows: a memory card, or a drive behind USB.
+const OF_OTHERS: &[&str] = &["usb", "microsd", "microsdhc", "microsdxc", "sdhc", "sdxc", "emmc"];
+
+/// Whether a text is of a drive on another bus.
+pub fn is_of_another_bus(text: &str) -> bool {
+    text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| OF_OTHERS.contains(&word))
+}
+
 /// Whether the row is of reads and writes together: `Random 70/30 R/W`.
 fn is_mixed(lower: &str, words: &[&str]) -> bool {
     words.iter().any(|word| matches!(*word, "mix" | "mixed"))

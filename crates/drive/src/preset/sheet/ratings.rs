@@ -80,7 +80,7 @@ impl Ratings {
         let mut before = Vec::new();
         let mut alone = Vec::new();
         // Shops' tables of flash drives have a row of the rotational speed, too.
-        let (mut of_a_disk, mut is_of_flash) = (None, false);
+        let (mut of_a_disk, mut on_another_bus, mut is_of_flash) = (None, None, false);
         for text in texts {
             if text.len() > TEXT_MAX {
                 return Err(RatingsError(vec![format!(
@@ -92,6 +92,7 @@ impl Ratings {
             for (key, value) in rows {
                 let row = format!("{key} {}", value.as_deref().unwrap_or_default());
                 of_a_disk = of_a_disk.or_else(|| key::is_of_a_disk(&row).then(|| clean(&row, 80)));
+                on_another_bus = on_another_bus.or_else(|| key::is_of_another_bus(&row).then(|| clean(&row, 80)));
                 is_of_flash |= key::is_of_flash(&row);
                 let Some(value) = value else {
                     alone.push(key);
@@ -112,6 +113,11 @@ impl Ratings {
         }
         if let Some(row) = of_a_disk.filter(|_| !is_of_flash) {
             mistakes.push(format!("{row}: this is of a disk; drives of flash alone are made of ratings"));
+        }
+        if let Some(row) = on_another_bus.filter(|_| ratings.interface.is_none() && mistakes.is_empty()) {
+            mistakes.push(format!(
+                "{row}: drives are made on PCIe, SATA or SAS; give the drive's own, such as `interface=SATA 6Gb/s`"
+            ));
         }
         ratings.take_capacity_of_title();
         mistakes.truncate(MISTAKES_MAX);
