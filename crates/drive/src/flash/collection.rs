@@ -161,9 +161,13 @@ impl Mapping {
     /// Whether a unit that empties no block is to begin with one.
     #[inline]
     pub(super) fn wants_victim(&self, unit: Unit) -> bool {
-        self.units[unit.0 as usize].victim.is_none()
-            && (self.needs_blocks(unit)
-                || self.superblocks.as_ref().is_some_and(|superblocks| superblocks.is_behind(unit)))
+        self.units[unit.0 as usize].victim.is_none() && (self.needs_blocks(unit) || self.is_behind(unit))
+    }
+
+    /// Whether other units empty a superblock that this one has not come to.
+    #[inline(always)]
+    fn is_behind(&self, unit: Unit) -> bool {
+        self.superblocks.as_ref().is_some_and(|superblocks| superblocks.is_behind(unit))
     }
 
     /// Whether a unit has so few free blocks, or so many of one bit, that it has to empty one.
@@ -252,8 +256,8 @@ impl Mapping {
         let unit_of_pace = if self.collection.pacing.is_some() { u64::from(PACE_UNIT) } else { 1 };
         let (moves, room) = (u64::from(valid * pages) * unit_of_pace, u64::from(gain * self.host_block_pages()));
         let pace = (moves.div_ceil(room).max(1) * u64::from(PACE_UNIT) / unit_of_pace) as u32;
-        let is_behind = self.superblocks.as_ref().is_some_and(|superblocks| superblocks.is_behind(unit));
-        self.empty(unit, block, if self.is_short(unit) || is_behind { pace * HURRY } else { pace }, false);
+        let hurries = self.is_short(unit) || self.is_behind(unit);
+        self.empty(unit, block, if hurries { pace * HURRY } else { pace }, false);
         true
     }
 

@@ -1,8 +1,7 @@
 //! Superblocks: a block of each unit, written side by side and emptied one behind the other everywhere.
 //!
-//! A controller that stripes data over all its flash keeps account of such rows of blocks and not of single ones. The row with the
-//! fewest valid pages is emptied in all units, so that what a page of the host's costs is the same everywhere and changes from row
-//! to row; where each unit chooses for itself, such changes are averaged over all units.
+//! A controller that stripes data over all its flash keeps account of superblocks and not of single blocks. That with the fewest valid
+//! pages is emptied in all units, so that what a page of the host's costs is the same everywhere and changes from one to the next; where each unit chooses for itself, such changes are averaged over all units.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -92,8 +91,8 @@ impl Superblocks {
 
     /// The superblock with the fewest valid pages a block, among those that are full everywhere and not chosen yet.
     fn choose(&self, counts: &[u16]) -> Option<u32> {
-        let mut full = [0, 1].map(|stream| self.opened.iter().map(|opened| opened[stream]).min().unwrap_or(0));
-        full.iter_mut().for_each(|opened| *opened = opened.saturating_sub(1));
+        // Each unit's last one is open.
+        let full = [0, 1].map(|stream| self.opened.iter().map(|opened| opened[stream] - 1).min().unwrap_or(0));
         let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
         for (superblock, count) in self.of.iter().zip(counts) {
             if *count < NOT_CLOSED && superblock / STREAMS < full[(superblock % STREAMS) as usize] {
@@ -144,7 +143,7 @@ mod tests {
         )
     }
 
-    /// A page: six of seven writes go to the same half of all pages, most of these to few of them.
+    /// A page: five of six writes go to the same half of all pages, most of these to few of them.
     fn skewed(random: &mut Random) -> Lpn {
         let share = random.below(1 << 32) as f64 / (1_u64 << 32) as f64;
         let rank = (f64::from(PAGES) * share.powi(4)) as u64;
@@ -162,14 +161,14 @@ mod tests {
             let superblocks = map.superblocks.as_ref().unwrap();
             assert!(superblocks.chosen.len() <= 3, "{:?}", superblocks.chosen);
             let victims = map.units.iter().filter_map(|unit| unit.victim);
-            let rows: BTreeSet<u32> = victims.map(|victim| superblocks.of[victim.block as usize]).collect();
-            assert!(rows.len() <= 3, "{rows:?}");
+            let emptying: BTreeSet<u32> = victims.map(|victim| superblocks.of[victim.block as usize]).collect();
+            assert!(emptying.len() <= 3, "{emptying:?}");
         }
         map.check();
         assert!(emptied > 1_000, "{emptied} blocks");
     }
 
-    /// What is moved for the host's pages changes from row to row, where units that choose by themselves do so at different times.
+    /// What is moved for the host's pages changes from one superblock to the next, where units that choose by themselves do so at different times.
     #[test]
     fn skewed_writes_cost_more_at_some_times_than_at_others() {
         let deviation = |policy| {

@@ -81,6 +81,7 @@ fn a_write_that_waits_for_the_map_holds_up_reads_unless_the_firmware_does_not_bl
     let (in_turn, _) = beside_writes(&arbitration("read_weight = 8"));
     let (free, quick) = beside_writes(&arbitration("read_weight = 8\nnon_blocking = true"));
     assert!(in_turn < blocking, "{blocking} behind all writes, {in_turn} behind one");
+    assert!(free.as_nanos() * 2 < blocking.as_nanos(), "{blocking} behind all writes, {free} where none blocks");
     // Three times as many writes keep dies busy then.
     assert!(free.as_nanos() < in_turn.as_nanos() * 11 / 10, "{in_turn} where a write blocks, {free} where it does not");
     assert!(quick > slow * 2.0, "{slow} writes a second, {quick} where they do not block");

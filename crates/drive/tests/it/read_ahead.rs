@@ -58,16 +58,17 @@ fn two_streams_are_as_fast_as_one_where_the_firmware_follows_two() {
     assert!(two.as_nanos() < alone.as_nanos() * 11 / 10, "{two} for two streams, {alone} for one of as many reads");
 }
 
-/// What it takes to read so many pages in order at each of a thousand random places, but for what a read takes after its dies, in which
-/// they finish what they read ahead; and how many pages were read ahead in vain.
-fn runs(pages: u64, changes: &str) -> (Nanos, u64) {
+/// What so many reads of so many pages each take, in order at each of a thousand random places, but for what a read takes after its dies,
+/// in which they finish what they read ahead; and how many pages were read ahead in vain.
+fn runs(reads: u64, pages: u32, changes: &str) -> (Nanos, u64) {
     let mut drive = filled(&format!("&decode=0us{changes}"));
     let sectors = drive.shape().capacity.sectors();
     let began = drive.now();
     for turn in 0..1_000 {
         let first = turn * 7_919 * 1_024 % (sectors - 2_048);
-        for page in 0..pages {
-            drive.submit(drive.now(), Tag(0), Request::new(Op::Read, Lba::new(first + 8 * page), 8));
+        for read in 0..reads {
+            let place = Lba::new(first + read * u64::from(8 * pages));
+            drive.submit(drive.now(), Tag(0), Request::new(Op::Read, place, 8 * pages));
             drive.complete(Nanos::MAX).expect("it completes");
         }
     }
@@ -77,9 +78,12 @@ fn runs(pages: u64, changes: &str) -> (Nanos, u64) {
 /// Reading ahead is not free: its pages occupy dies and channels, and the firmware where it takes time for them.
 #[test]
 fn a_read_waits_for_pages_that_are_read_ahead_in_vain() {
-    // With the sixth read all of what is read ahead is worth reading, and nothing follows.
-    let of = |changes| runs(6, changes);
-    let ((ahead, wasted), (costly, _)) = (of(""), of("&read_ahead_page=5us"));
+    // The second of 64 KiB brings twice as much, all that may be read ahead, and nothing follows.
+    let ((none, _), (ahead, wasted)) = (runs(2, 16, "&read_ahead=0"), runs(2, 16, ""));
+    assert!(wasted > 999 * 30, "{wasted}");
+    assert!(ahead > none, "{none} without reading ahead, {ahead} with it");
+    // So does the sixth of a page.
+    let ((ahead, wasted), (costly, _)) = (runs(6, 1, ""), runs(6, 1, "&read_ahead_page=5us"));
     assert!(wasted > 999 * 30, "{wasted}");
     // 32 pages of 5 µs hold up the next command, less what the dies hold it up anyway.
     assert!(costly > ahead + Nanos::from_micros(50 * 1_000), "{ahead} for nothing, {costly} at 5 µs a page");
@@ -87,7 +91,7 @@ fn a_read_waits_for_pages_that_are_read_ahead_in_vain() {
 
 #[test]
 fn two_neighbours_among_random_reads_bring_next_to_nothing() {
-    let ((none, _), (ahead, wasted)) = (runs(2, "&read_ahead=0"), runs(2, ""));
+    let ((none, _), (ahead, wasted)) = (runs(2, 1, "&read_ahead=0"), runs(2, 1, ""));
     assert!((1_990..=2_000).contains(&wasted), "{wasted}");
     assert!(ahead.as_nanos() < none.as_nanos() * 21 / 20, "{none} without reading ahead, {ahead} with it");
 }

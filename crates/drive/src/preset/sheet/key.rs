@@ -110,10 +110,15 @@ const UNUSED: &[&str] = &[
     "used",
 ];
 
+/// The words of a text, of letters and digits.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
 /// Whether a text is of one request at a time, which ratings are not: `Random read (4 KB, QD1)`, `22,000 IOPS @ QD 1`.
 pub fn is_of_one_request(text: &str) -> bool {
     let lower = text.to_lowercase().replace("queue depth", "qd");
-    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
+    let mut words = words(&lower).peekable();
     let mut is_one = false;
     while let Some(word) = words.next() {
         let is_split = word == "qd" && words.peek() == Some(&"1");
@@ -127,11 +132,8 @@ const OF_DISKS: &[&str] = &["rpm", "spindle", "cmr", "smr", "hdd"];
 
 /// Whether a text is of a disk.
 pub fn is_of_a_disk(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let is_number = |word: &str| word.trim_end_matches("rpm").parse::<u32>().is_ok();
-    lower
-        .split(|c: char| !c.is_alphanumeric())
-        .any(|word| OF_DISKS.contains(&word) || word.ends_with("rpm") && is_number(word))
+    let is_speed = |word: &str| word.strip_suffix("rpm").is_some_and(|number| number.parse::<u32>().is_ok());
+    words(&text.to_lowercase()).any(|word| OF_DISKS.contains(&word) || is_speed(word))
 }
 
 /// What a drive on another bus than those of drives' sheets has in its rows: a memory card, or a drive behind USB.
@@ -139,7 +141,7 @@ const OF_OTHERS: &[&str] = &["usb", "microsd", "microsdhc", "microsdxc", "sdhc",
 
 /// Whether a text is of a drive on another bus.
 pub fn is_of_another_bus(text: &str) -> bool {
-    text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| OF_OTHERS.contains(&word))
+    words(&text.to_lowercase()).any(|word| OF_OTHERS.contains(&word))
 }
 
 /// Whether the row is of reads and writes together: `Random 70/30 R/W`.

@@ -2,7 +2,7 @@
 
 use toml::Value;
 
-use super::key::{self, Field};
+use super::key::{self, Field, words};
 use super::value;
 
 /// A row's name and value; no value where a line is a name alone.
@@ -180,10 +180,6 @@ fn is_amount(line: &str) -> bool {
     let lower = line.to_lowercase();
     let rest = lower.strip_prefix("up to").unwrap_or(&lower).trim_start();
     rest.starts_with(|c: char| c.is_ascii_digit()) && !value::quantities(rest).is_empty()
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 fn is_read_or_write(word: &str) -> bool {

@@ -127,11 +127,7 @@ impl Ratings {
     /// Has the capacity that the product's name says, if no row does: `Crucial T500 1TB`.
     fn take_capacity_of_title(&mut self) {
         let title = self.title.as_deref().filter(|_| self.capacity.is_none()).unwrap_or_default();
-        let is_size = |unit: &str| {
-            ["gb", "tb"]
-                .iter()
-                .any(|size| unit.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case(size)))
-        };
+        let is_size = |unit: &str| unit.split_whitespace().next().is_some_and(value::is_size);
         let sizes: Vec<_> = value::quantities(title).into_iter().filter(|found| is_size(&found.unit)).collect();
         if let [Quantity { number, unit, .. }] = &sizes[..] {
             self.capacity = value::size_factor(unit).ok().map(|factor| number * factor);
@@ -270,7 +266,7 @@ impl Ratings {
         let place = |words: [&str; 2]| words.iter().filter_map(|word| key_says.find(word)).min();
         // Of a row of both, such as `TBW (DWPD): 876 (1.3)`, each is where its name is.
         let (days_at, bytes_at) = (place(["dwpd", "dw/d"]), place(["tb", "pb"]));
-        let (mut per_day, mut amounts) = (None, 0);
+        let (mut per_day, mut is_told) = (None, false);
         for (index, Quantity { number, unit, .. }) in value::quantities(text).into_iter().enumerate() {
             // `1 (5 years)`, `1 for 5 years`: what follows is of the next number.
             let is_plain = matches!(unit.trim_matches(|c: char| !c.is_alphabetic()), "" | "for" | "over");
@@ -286,8 +282,8 @@ impl Ratings {
                 return Err("it is given twice; give it once".to_owned());
             } else if is_years {
                 self.years = Some(number);
-            } else if !is_days && amounts == 0 && (is_amount || index == 0) {
-                amounts += 1;
+            } else if !is_days && !is_told && (is_amount || index == 0) {
+                is_told = true;
                 let name = if is_plain || unit.starts_with('(') { &*hint(key, &["pb", "tb"]) } else { &*unit };
                 let bytes = number * value::size_factor(name).map_err(|_| wrong())?;
                 let is_each_day = ["per day", "/day", "a day"].iter().any(|day| unit.to_lowercase().contains(day));

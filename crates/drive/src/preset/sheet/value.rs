@@ -81,12 +81,14 @@ pub fn quantities(text: &str) -> Vec<Quantity> {
     found
 }
 
+/// Whether a unit is one of capacities.
+pub fn is_size(unit: &str) -> bool {
+    ["gb", "tb"].iter().any(|known| unit.eq_ignore_ascii_case(known))
+}
+
 /// Whether a value is that of one capacity of several: `512GB – 7,000/3,900 MB/s`.
 pub fn is_of_a_capacity(text: &str) -> bool {
-    let is_size = |unit: &str| {
-        let unit = unit.trim_end_matches(|c: char| c.is_whitespace() || "-–—".contains(c));
-        ["gb", "tb"].iter().any(|known| unit.eq_ignore_ascii_case(known))
-    };
+    let is_size = |unit: &str| is_size(unit.trim_end_matches(|c: char| c.is_whitespace() || "-–—".contains(c)));
     match &quantities(text)[..] {
         [first, _, ..] => {
             text.starts_with(|c: char| c.is_ascii_digit())
