@@ -10,6 +10,7 @@ use super::{
 };
 use crate::ZoneRules;
 use crate::draw::{Odds, Spread};
+use crate::flash::deviation;
 use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::units::{self, given, percent};
@@ -68,6 +69,8 @@ table!(SeekTable {
 table!(Controller {
     queue_depth: u32,
     command: units::Duration,
+    #[serde(default)]
+    jitter: units::Share,
     age_limit: units::Duration,
     order: Option<CommandOrder>,
     chosen_ahead: Option<u32>,
@@ -145,7 +148,7 @@ impl DiskFile {
             || format!("link.rate is {}, platters.outer {}", link.rate, self.platters.outer),
             "the link is faster than the platters",
         )?;
-        let Controller { queue_depth, command, age_limit, report_together, .. } = self.controller;
+        let Controller { queue_depth, command, jitter, age_limit, report_together, .. } = self.controller;
         let report = report_together.unwrap_or(0);
         require(
             (1..=1024).contains(&queue_depth),
@@ -177,6 +180,7 @@ impl DiskFile {
             queue_depth,
             report,
             command,
+            jitter: Spread::new(u64::from(deviation("controller.jitter", jitter)?)),
             queuing: self.controller.queuing.unwrap_or(true),
             age_limit,
             order: self.controller.order()?,

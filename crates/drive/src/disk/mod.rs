@@ -31,6 +31,7 @@ use spindle::Spindle;
 pub use spindle::SpindleSpec;
 pub use variation::{BackgroundSpec, TroubleSpec, VariationSpec};
 
+use crate::draw::Draws;
 use crate::link::Link;
 use crate::queue::CommandQueue;
 use crate::{Counters, Drive, Health, PowerLoss, Shape, Specimen, Zones, not_before, within};
@@ -45,6 +46,8 @@ pub struct DiskDrive {
     now: Nanos,
     /// When the firmware is free for the next command.
     firmware_free: Nanos,
+    /// How long commands take the firmware.
+    pace_draws: Draws,
     /// When the last command reached the caches.
     busy_at: Nanos,
     link: Link,
@@ -82,6 +85,7 @@ impl DiskDrive {
         Self {
             now: Nanos::ZERO,
             firmware_free: Nanos::ZERO,
+            pace_draws: Draws::new(seed.split("firmware")),
             busy_at: Nanos::ZERO,
             link: Link::new(spec.link, LINK_PIECE),
             queue: CommandQueue::new(spec.queue_depth),
@@ -222,6 +226,7 @@ impl Drive for DiskDrive {
     }
 
     fn draw_from(&mut self, seed: Seed) {
+        self.pace_draws.join(seed);
         self.actuators.iter_mut().for_each(|actuator| actuator.arm.draw_from(seed));
     }
 

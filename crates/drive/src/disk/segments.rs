@@ -80,23 +80,26 @@ impl Segments {
         self.size
     }
 
-    /// Forgets whatever overlaps these sectors, which are written anew.
+    /// Forgets these sectors, which are written anew. A segment is one stretch: it keeps what lies behind them, which a stream
+    /// reads next, or else what lies before.
     pub fn forget(&mut self, first: Lba, end: Lba) {
         for segment in &mut self.segments {
-            if segment.first < end.get() && first.get() < segment.end {
+            if segment.first >= end.get() || first.get() >= segment.end {
+                continue;
+            }
+            if end.get() < segment.end {
+                segment.first = end.get();
+            } else if segment.first < first.get() {
+                segment.end = first.get();
+            } else {
                 *segment = Segment::default();
             }
         }
     }
 
-    /// Whether what a segment held has been forgotten, and nothing has been read into it since.
-    pub fn is_forgotten(&self, index: usize) -> bool {
-        self.segments[index].used == 0
-    }
-
-    /// Forgets what a segment holds.
-    pub fn drop(&mut self, index: usize) {
-        self.segments[index] = Segment::default();
+    /// Whether a segment holds data up to there.
+    pub fn reaches(&self, index: usize, end: Lba) -> bool {
+        self.segments[index].end == end.get()
     }
 
     /// Forgets everything.
@@ -145,6 +148,12 @@ mod tests {
         segments.forget(Lba::new(10), Lba::new(20));
         assert_eq!(held(&segments, 0), 10);
         segments.forget(Lba::new(9), Lba::new(20));
-        assert_eq!(held(&segments, 0), 0);
+        assert_eq!((held(&segments, 0), held(&segments, 9)), (9, 0), "what lies before is left");
+        segments.forget(Lba::new(2), Lba::new(4));
+        assert_eq!([0, 3, 4].map(|first| held(&segments, first)), [0, 0, 5], "or what lies behind");
+        assert!(segments.reaches(0, Lba::new(9)));
+        segments.forget(Lba::new(0), Lba::new(20));
+        assert!((0..10).all(|first| held(&segments, first) == 0));
+        assert!(!segments.reaches(0, Lba::new(9)));
     }
 }

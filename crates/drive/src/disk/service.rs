@@ -17,14 +17,25 @@ impl DiskDrive {
     /// Takes a command into the disk at `now`.
     pub(super) fn take(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.inside += 1;
-        self.firmware_free = self.firmware_free.max(now) + (self.spec.command - self.command_in_turn(request.op));
+        let command = if self.has_turn(request.op) { Nanos::ZERO } else { self.command() };
+        self.firmware_free = self.firmware_free.max(now) + command;
         self.arriving.push_back((self.firmware_free, tag, request));
         self.counters.count(&request);
     }
 
-    /// What the firmware takes for a command when it has its turn, not when it comes. Writes wait in the cache and not for it.
-    fn command_in_turn(&self, op: Op) -> Nanos {
-        if self.spec.queuing || op != Op::Read { Nanos::ZERO } else { self.spec.command }
+    /// Whether the firmware works on a command when it has its turn, not when it comes. Writes wait in the cache and not for it.
+    fn has_turn(&self, op: Op) -> bool {
+        !self.spec.queuing && op == Op::Read
+    }
+
+    /// What the firmware takes for the command at hand.
+    fn command(&mut self) -> Nanos {
+        self.spec.jitter.vary(&mut self.pace_draws, self.spec.command)
+    }
+
+    /// What it takes for one when that has its turn.
+    fn command_in_turn(&mut self, op: Op) -> Nanos {
+        if self.has_turn(op) { self.command() } else { Nanos::ZERO }
     }
 
     /// When something happens inside next: a command reaches the caches, or an arm can begin something.
@@ -275,14 +286,14 @@ impl DiskDrive {
             first.get_or_insert(last);
             left -= piece;
         }
+        self.note_read(at);
         self.segments.forget(request.lba, request.end());
         for actuator in &mut self.actuators {
             // What is written anew while it is read in several places.
             actuator.scattered.take_if(|read| read.first < request.end() && request.lba < read.end);
-            let Some((segment, _)) = actuator.arm.reading_ahead(at) else { continue };
-            let is_passing = actuator.arm.is_reading(request.lba, request.end());
-            if is_passing || self.segments.is_forgotten(segment) {
-                self.segments.drop(segment);
+            let Some((segment, reached)) = actuator.arm.reading_ahead(at) else { continue };
+            let is_to_come = reached < request.end() && actuator.arm.is_reading(request.lba, request.end());
+            if is_to_come || !self.segments.reaches(segment, reached) {
                 actuator.arm.stop(at, &mut self.spindle);
             }
         }
@@ -344,7 +355,8 @@ impl DiskDrive {
             Some(chosen) if !(is_cache_due && actuator.cache_next) => {
                 actuator.cache_next = true;
                 let pending = actuator.take(&self.spec, at, chosen);
-                self.serve(at + self.command_in_turn(pending.request.op), index, pending.tag, pending.request);
+                let command = self.command_in_turn(pending.request.op);
+                self.serve(at + command, index, pending.tag, pending.request);
             }
             _ => {
                 actuator.cache_next = false;

@@ -9,6 +9,7 @@ use super::shingled::ShingledSpec;
 use super::spindle::SpindleSpec;
 use super::variation::{BackgroundSpec, VariationSpec};
 use crate::ZonesSpec;
+use crate::draw::Spread;
 use crate::link::LinkTimes;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,8 @@ pub struct DiskSpec {
     pub report: u32,
     /// What the controller's firmware takes for each command before anything else, one at a time.
     pub command: Nanos,
+    /// How much that differs from one command to the next.
+    pub jitter: Spread,
     /// Whether the disk queues commands. If not, the queue is the host's, which gives it the next once the one before is done: no
     /// command's firmware time is in parallel with an arm then.
     pub queuing: bool,

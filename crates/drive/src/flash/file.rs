@@ -31,6 +31,10 @@ use crate::preset::{HostTable, ListPrice, PresetError, Rated, plain, require, ta
 use crate::smart::IdentityTable;
 use crate::{PowerSpec, ZoneRules};
 
+/// What a page takes that is trimmed, where the file does not say (a guess): its entry of the map and its block's count of
+/// valid pages are changed in memory.
+const PAGE_TRIM: Nanos = Nanos::from_nanos(10);
+
 /// A drive's file as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -146,6 +150,7 @@ table!(Controller {
     page_write: units::Duration,
     #[serde(default)]
     page_read: units::Duration,
+    page_trim: Option<units::Duration>,
     write_rate: Option<units::Rate>,
     read_ahead: Option<units::Bytes>,
     read_streams: Option<u32>,
@@ -470,6 +475,7 @@ impl FlashFile {
             write: self.controller.write,
             page_write: self.controller.page_write,
             page_read: self.controller.page_read,
+            page_trim: self.controller.page_trim.unwrap_or(PAGE_TRIM),
             tasks,
             patrol: self.patrol.as_ref().map(|patrol| patrol.spec(&geometry, &nand)).transpose()?,
             map_cache,

@@ -1,6 +1,7 @@
 //! Which parts of the page map the controller has at hand.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use block::Bytes;
 use prefetch_index::prefetch_index;
@@ -179,6 +180,43 @@ impl MapCache {
         region
     }
 
+    /// Cuts pages where another region begins: the number of each region, and those of its pages.
+    pub fn by_region(&self, pages: Range<u32>) -> impl Iterator<Item = (u32, Range<u32>)> + use<> {
+        let (mut at, entries) = (pages.start, self.spec.entries);
+        std::iter::from_fn(move || {
+            (at < pages.end).then(|| {
+                let region = at / entries;
+                let first = std::mem::replace(&mut at, ((region + 1) * entries).min(pages.end));
+                (region, first..at)
+            })
+        })
+    }
+
+    /// Forgets all entries of a region, which is one extent again, whatever it was.
+    pub fn trim_region(&mut self, number: u32) {
+        let region = &mut self.regions[number as usize];
+        let extents = std::mem::take(&mut region.extents);
+        (region.next, region.from_start, region.changed) = (0, false, true);
+        if region.resident {
+            self.used = self.used - self.cost(extents);
+        }
+        self.missing[(number >> 6) as usize] &= !(1 << (number & 63));
+    }
+
+    /// Forgets entries of a region from the page on that is `first`; what flash must do for that.
+    pub fn trim_part(&mut self, first: Lpn) -> Need {
+        let (number, offset) = self.entries.split_word(first.0);
+        let before = self.regions[number as usize];
+        let after = Region {
+            extents: (before.extents + 2).min(self.extents_max),
+            from_start: before.from_start && offset >= before.next,
+            changed: true,
+            ..before
+        };
+        self.regions[number as usize] = after;
+        self.hold(number, before, after)
+    }
+
     /// Makes room for a region whose extents have changed or that is not here.
     #[inline(never)]
     fn hold(&mut self, number: u32, before: Region, after: Region) -> Need {
@@ -291,21 +329,51 @@ mod tests {
         assert_eq!(cache.used, SPEC.extent.times(6), "three other regions are here");
     }
 
-    /// Whatever is written, what is used is the sum of what is here and within the memory.
+    #[test]
+    fn trims_of_all_that_a_mapping_page_describes_make_it_one_extent_and_others_break_it() {
+        let mut cache = cache();
+        let cut: Vec<_> = cache.by_region(5..17).collect();
+        assert_eq!(cut, [(0, 5..8), (1, 8..16), (2, 16..17)]);
+        for region in 0..5 {
+            cache.write(Lpn(region * 8 + 3));
+        }
+        assert!(cache.misses(0) && !cache.misses(1));
+        assert_eq!(cache.trim_part(Lpn(5)), Need { fetch: Some(0), write_back: Some(1) });
+        assert_eq!(
+            cache.used,
+            SPEC.page + SPEC.extent.times(6),
+            "four extents are a table, beside three other regions"
+        );
+        (0..3).for_each(|region| cache.trim_region(region));
+        assert!((0..3).all(|region| !cache.misses(region)));
+        assert_eq!(cache.used, SPEC.extent.times(4), "two regions are left");
+        assert_eq!(cache.write(Lpn(0)), Need::default());
+        assert!(cache.regions[0].from_start, "it is written in order anew");
+    }
+
+    /// Whatever is written or trimmed, what is used is the sum of what is here and within the memory.
     #[test]
     fn memory_is_never_overdrawn() {
         let mut random = testkit::Random::new(5);
         let mut cache = cache();
         for _ in 0..10_000 {
             let page = Lpn(random.below(80) as u32);
-            let need = cache.write(page);
+            let need = match random.below(8) {
+                0 => cache.trim_part(page),
+                1 => {
+                    cache.trim_region(cache.region_of(page));
+                    Need::default()
+                }
+                _ => cache.write(page),
+            };
             let sum: Bytes =
                 cache.resident.iter().map(|&region| cache.cost(cache.regions[region as usize].extents)).sum();
             assert_eq!(cache.used, sum);
             for (number, region) in (0..).zip(&cache.regions) {
                 assert_eq!(cache.misses(number), region.extents > 0 && !region.resident, "region {number}");
             }
-            assert!(cache.used <= SPEC.size + SPEC.page, "one write evicts one region that was changed");
+            let most = SPEC.size + SPEC.page.times(2);
+            assert!(cache.used <= most, "one request evicts one region that was changed, be it smaller than its own");
             // The region that has been here for longest goes, even if it is the one that has just grown.
             let region = cache.region_of(page);
             assert!(!cache.misses(region) || need.write_back == Some(region));

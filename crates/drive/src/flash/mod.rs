@@ -304,7 +304,7 @@ impl FlashDrive {
             _ if self.zoned.is_some() => self.take_zoned(core, ready, request),
             Op::Read => unreachable!("reads are taken elsewhere, but those of zones"),
             Op::Write => self.write(core, ready, request),
-            Op::Trim => self.trim(ready, request),
+            Op::Trim => self.trim(core, ready, request),
             Op::Flush => self.flush(ready),
             Op::Append | Op::Zone(_) => {
                 self.status = Status::InvalidOpcode;

@@ -51,6 +51,8 @@ pub struct FlashSpec {
     pub page_write: Nanos,
     /// What each page that a read touches takes, which delays the next command but not this one.
     pub page_read: Nanos,
+    /// What each page that a trim touches takes.
+    pub page_trim: Nanos,
     /// What the firmware does for itself: the journal of the map, its checkpoint, a log.
     pub tasks: [Option<TaskSpec>; TASKS],
     /// How often flash is read in the background; none if it never is.

@@ -1,10 +1,13 @@
 //! How a flash drive writes, forgets and makes durable.
 
+use std::ops::Range;
+
 use block::{Nanos, Op, Request, SECTOR, Status};
 
 use super::buffer::{Merged, Partial, SectorMask};
 use super::firmware::Core;
 use super::geometry::Unit;
+use super::map_cache::Need;
 use super::operation::Lpn;
 use super::power_cut::BufferedPage;
 use super::{FlashDrive, IdleSpec, PagePart};
@@ -26,15 +29,19 @@ impl FlashDrive {
         for piece in self.pieces(request) {
             let Some(cache) = &mut self.map_cache else { break };
             let need = cache.write(piece.page);
-            if let Some(region) = need.write_back.filter(|_| !self.mapping.is_read_only()) {
-                self.call_tables();
-                self.put(Lpn(self.map_base + region), ready, 100);
-            }
-            if let Some(region) = need.fetch {
-                found = found.max(self.fetch_table(ready, region));
-            }
+            found = found.max(self.provide(ready, need));
         }
         found
+    }
+
+    /// Has flash do from `ready` on what changing the map needs; when the change can be made.
+    #[inline]
+    fn provide(&mut self, ready: Nanos, need: Need) -> Nanos {
+        if let Some(region) = need.write_back.filter(|_| !self.mapping.is_read_only()) {
+            self.call_tables();
+            self.put(Lpn(self.map_base + region), ready, 100);
+        }
+        need.fetch.map_or(ready, |region| self.fetch_table(ready, region))
     }
 
     /// Has at hand soon what writing mapping pages back will need.
@@ -147,16 +154,44 @@ impl FlashDrive {
         self.spec.write.times(changes) + self.spec.page_write.times(pages)
     }
 
-    pub(super) fn trim(&mut self, ready: Nanos, request: Request) -> Nanos {
+    pub(super) fn trim(&mut self, core: Core, asked: Nanos, request: Request) -> Nanos {
         self.is_noted = false;
-        for piece in self.pieces(request) {
-            if piece.sectors == self.page_sectors {
-                self.buffer.supersede(piece.page, self.now);
-                self.recent.forget(piece.page);
-                self.mapping.trim(piece.page);
+        // Pages that are trimmed in part are left alone.
+        let sectors = u64::from(self.page_sectors);
+        let (first, end) = (request.lba.get().div_ceil(sectors), request.end().get() / sectors);
+        let pages = first as u32..end.max(first) as u32;
+        let ready = self.claim_map_of_trimmed(asked, pages.clone());
+        for page in pages.map(Lpn) {
+            self.buffer.supersede(page, self.now);
+            self.recent.forget(page);
+            self.mapping.trim(page);
+        }
+        let handled = ready + self.paced(self.spec.page_trim.times(self.pages(request)));
+        if ready == asked || !self.park(core, ready, handled) {
+            self.firmware.hold(core, handled + self.paced(self.retiring(Op::Trim)));
+        }
+        self.link.send(self.now, handled, 0, true)
+    }
+
+    /// Has the map's entries of pages that are to be trimmed at hand, from `ready` on; when they are. A mapping page stays as
+    /// it is where none of those pages was written, and is no longer needed where it describes no others.
+    fn claim_map_of_trimmed(&mut self, ready: Nanos, pages: Range<u32>) -> Nanos {
+        let Some(regions) = self.map_cache.as_ref().map(|cache| cache.by_region(pages)) else { return ready };
+        let mut found = ready;
+        for (region, pages) in regions {
+            let is_whole = pages.len() == self.spec.map_cache.map_or(0, |spec| spec.entries as usize);
+            let first = Lpn(pages.start);
+            let was_written = pages.into_iter().any(|page| self.mapping.holds(Lpn(page)));
+            let Some(cache) = self.map_cache.as_mut().filter(|_| was_written) else { continue };
+            if is_whole {
+                cache.trim_region(region);
+                self.mapping.trim(Lpn(self.map_base + region));
+            } else {
+                let need = cache.trim_part(first);
+                found = found.max(self.provide(ready, need));
             }
         }
-        self.link.send(self.now, ready, 0, true)
+        found
     }
 
     pub(super) fn flush(&mut self, ready: Nanos) -> Nanos {

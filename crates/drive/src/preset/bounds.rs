@@ -116,6 +116,7 @@ const ALL: &[Bound] = &[
             "write",
             "page_write",
             "page_read",
+            "page_trim",
             "read_ahead_page",
             "hmb_access",
             "journal",

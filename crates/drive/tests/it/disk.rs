@@ -21,6 +21,7 @@ pub fn try_plain(name: &str) -> Result<DiskSpec, PresetError> {
     let (base, changes) = name.split_once('?').unwrap_or((name, ""));
     let mut file: toml::Table = Preset::find(base)?.text.parse().unwrap();
     file.remove("variation");
+    file["controller"].as_table_mut().unwrap().remove("jitter");
     let cache = file["cache"].as_table_mut().unwrap();
     cache.insert("write_extents".to_owned(), 512.into());
     cache.retain(|field, _| !field.starts_with("destage_choices") && !field.starts_with("destage_batch"));

@@ -10,7 +10,7 @@ use crate::disk;
 fn device(name: &str) -> Device {
     // What comes by chance and by the clock would come at other requests.
     let (variation, background) = (VariationSpec::default(), BackgroundSpec::default());
-    Device::Disk(DiskDrive::new(DiskSpec { variation, background, ..disk::spec(name) }))
+    Device::Disk(DiskDrive::new(DiskSpec { variation, background, ..disk::spec(&format!("{name}?jitter=0%")) }))
 }
 
 fn ask(drive: &mut Device, at: Nanos, request: Request) -> Nanos {

@@ -382,6 +382,20 @@ fn commands_that_are_chosen_stay_in_their_order() {
     assert!((near / swept - 1.0).abs() < 0.1, "{near:.0} by the nearest, {swept:.0} in sweeps");
 }
 
+/// A factor of the command's time each, whose logarithm is normal.
+#[test]
+fn writes_to_memory_take_times_around_their_mean() {
+    let times = |jitter: &str, count: u32| {
+        let mut drive = DiskDrive::new(changed(&format!("controller.command=100us&jitter={jitter}")));
+        (0..count).map(|_| ask(&mut drive, [write(1_000, 8)]).as_micros_f64()).collect::<Vec<f64>>()
+    };
+    let (times, exact) = (times("20%", 5_000), times("0%", 1)[0]);
+    let mean = times.iter().sum::<f64>() / 5_000.0;
+    let deviation = (times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / 5_000.0).sqrt();
+    assert!((deviation / 20.0 - 1.0).abs() < 0.05, "a deviation of {deviation} us of {mean}");
+    assert!((mean - exact).abs() < 1.0, "{mean} us, and {exact} where nothing varies");
+}
+
 #[test]
 fn without_queuing_the_firmware_takes_its_time_between_commands() {
     let rate = |changes: &str, depth| random(&mut DiskDrive::new(changed(changes)), Op::Read, depth, 10_000).0;

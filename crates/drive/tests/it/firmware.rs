@@ -67,6 +67,47 @@ proptest! {
     }
 }
 
+#[test]
+fn a_trim_takes_time_for_each_page_that_it_touches_and_delays_the_next_command() {
+    let mut drive = fresh("controller.page_trim=30ns", "");
+    let spec = *drive.spec();
+    for pages in [1, 64, 4_096] {
+        let done = at_once(&mut drive, &[of_pages(Op::Trim, 0, pages), read(100)]);
+        let handled = spec.command + Nanos::from_nanos(30 * pages);
+        assert_eq!(done, [handled + exact::sent(&spec, 0), handled + spec.command + exact::sent(&spec, 1)]);
+    }
+    assert_eq!(fresh("", "").spec().page_trim, Nanos::from_nanos(10), "where the file does not say");
+}
+
+/// A map of 1,024 pages for each mapping page, of which the controller holds two: what trims read of it, and what reads do
+/// behind them.
+#[test]
+fn a_trim_of_a_part_needs_its_mapping_page_and_one_of_all_that_it_describes_does_not() {
+    let mut drive =
+        fresh("user=24MiB", "[map]\nsource = \"test\"\ncache = \"8 KiB\"\nentry = \"4 B\"\nextent = \"2 KiB\"");
+    let scattered = |drive: &mut FlashDrive| {
+        for page in (1..6_000).step_by(500).chain((2..6_000).step_by(500)) {
+            lone(drive, write(page));
+        }
+        lone(drive, Request::FLUSH);
+    };
+    let flash_reads = |drive: &mut FlashDrive, request| {
+        let before = drive.counters().pages_read;
+        lone(drive, request);
+        drive.counters().pages_read - before
+    };
+    scattered(&mut drive);
+    assert_eq!(flash_reads(&mut drive, read(1)), 2, "a page and what describes it");
+    assert_eq!(flash_reads(&mut drive, of_pages(Op::Trim, 512, 512)), 1, "the second half of the first 1,024 pages");
+    scattered(&mut drive);
+    assert_eq!(flash_reads(&mut drive, of_pages(Op::Trim, 0, 1_024)), 0, "all of them");
+    assert_eq!(flash_reads(&mut drive, read(1)), 0, "nothing is there, and that is known");
+    assert_eq!(flash_reads(&mut drive, of_pages(Op::Trim, 0, 600)), 0, "as little is there to trim");
+    lone(&mut drive, write(1));
+    lone(&mut drive, Request::FLUSH);
+    assert_eq!(flash_reads(&mut drive, read(1)), 1, "a region that begins anew is one extent, which is at hand");
+}
+
 /// Lone reads that touch no flash: a factor of the command's time each, whose logarithm is normal.
 #[test]
 fn commands_take_times_around_their_mean_as_the_file_says() {
