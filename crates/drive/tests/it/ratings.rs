@@ -115,6 +115,9 @@ fn a_drive_whose_random_reads_are_as_fast_as_its_link_meets_them() {
 struct Sheet {
     source: String,
     text: String,
+    /// What is given beside it: of which of its capacities the drive is.
+    #[serde(default)]
+    beside: String,
     /// What the file has; empty where the sheet is refused.
     #[serde(default)]
     has: Vec<String>,
@@ -132,8 +135,8 @@ struct Corpus {
 fn data_sheets_are_read_as_they_are_worded() {
     let corpus: Corpus = toml::from_str(include_str!("ratings-corpus.toml")).unwrap();
     let mut off = Vec::new();
-    for Sheet { source, text, has, refused } in &corpus.sheet {
-        let made = Ratings::read([&**text]).and_then(|ratings| ratings.file("mine"));
+    for Sheet { source, text, beside, has, refused } in &corpus.sheet {
+        let made = Ratings::read([&**text, &**beside]).and_then(|ratings| ratings.file("mine"));
         match made {
             Ok(file) => {
                 Preset::parse(&file).unwrap_or_else(|error| panic!("{source}: {error}\n{file}"));

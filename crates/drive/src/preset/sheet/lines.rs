@@ -53,11 +53,16 @@ fn listed(line: &str) -> Vec<Row> {
 }
 
 /// Key and value of `capacity = 1 TB`, `Capacity: 1 TB`, `| Capacity | 1 TB |` or `Capacity 1 TB`; any other line is a key alone.
-/// What is in brackets parts nothing, and tables' columns come before all else: `Random read (4 KiB, QD=32) | 98,000 IOPS`.
+/// What is in brackets parts nothing, and tables' columns come before all else, as in `Random read (4 KiB, QD=32) | 98,000 IOPS`,
+/// but behind a name and a colon they part values: `Sequential read: 550 MB/s | 560 MB/s`.
 fn parted(line: &str) -> Row {
     let line = line.trim().trim_matches('|').trim();
-    let separator = outside_brackets(line).filter(|(_, letter)| "\t|=:".contains(*letter));
-    match separator.min_by_key(|(at, letter)| ("=:".contains(*letter), *at)) {
+    let separators = || outside_brackets(line).filter(|(_, letter)| "\t|=:".contains(*letter));
+    let colon = separators().next().filter(|(at, letter)| {
+        let value = || line[at + 1..].split(['|', '\t']).next().is_some_and(is_amount);
+        *letter == ':' && key::of(&without_brackets(&line[..*at])).is_some_and(is_rating) && value()
+    });
+    match colon.or_else(|| separators().min_by_key(|(at, letter)| ("=:".contains(*letter), *at))) {
         None => by_amount(line),
         Some((at, _)) => (line[..at].trim().to_owned(), Some(line[at + 1..].trim().trim_matches('"').to_owned())),
     }
@@ -160,6 +165,14 @@ fn below_headings(rows: impl Iterator<Item = Row>) -> Vec<Row> {
                 let value = found[*at].1.take().filter(|before| !before.is_empty());
                 found[*at] = (name.clone(), Some(value.map_or(key.clone(), |before| format!("{before} | {key}"))));
             }
+            // `1TB: up to 7,450 MB/s`.
+            Some((name, at))
+                if value::of_a_capacity(&format!("{key}: {}", value.as_deref().unwrap_or_default())).is_some() =>
+            {
+                let own = format!("{key}: {}", value.unwrap_or_default());
+                let before = found[*at].1.take().filter(|before| !before.is_empty());
+                found[*at] = (name.clone(), Some(before.map_or(own.clone(), |before| format!("{before} | {own}"))));
+            }
             Some((name, at)) if !is_empty && is_only_read_or_write(&key) => {
                 // What its rows say is not said by the heading.
                 found[*at].1 = None;
@@ -177,7 +190,7 @@ fn below_headings(rows: impl Iterator<Item = Row>) -> Vec<Row> {
 
 /// Whether a line is an amount and no name: `680,000 IOPS`, `Up to 5,000 MB/s`.
 fn is_amount(line: &str) -> bool {
-    let lower = line.to_lowercase();
+    let lower = line.trim_start().to_lowercase();
     let rest = lower.strip_prefix("up to").unwrap_or(&lower).trim_start();
     rest.starts_with(|c: char| c.is_ascii_digit()) && !value::quantities(rest).is_empty()
 }

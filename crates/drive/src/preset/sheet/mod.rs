@@ -1,5 +1,6 @@
 //! A drive's file made of the values of its maker's data sheet.
 
+mod columns;
 mod file;
 mod key;
 mod lines;

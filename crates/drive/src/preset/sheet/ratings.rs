@@ -3,16 +3,18 @@
 use block::Price;
 use toml::Value;
 
+use super::columns::Column;
 use super::key::{self, Field};
-use super::lines::{self, without_brackets};
+use super::lines::{self, Row, without_brackets};
 use super::value::{self, Interface, Quantity};
 use crate::preset::ListPrice;
 
 /// The longest text of ratings, in bytes.
 pub const TEXT_MAX: usize = 64 << 10;
 /// The longest value, in letters.
-const VALUE_MAX: usize = 400;
-const SEVERAL: &str = "these are several values; give that of one drive, and commas or lines between facts";
+pub(super) const VALUE_MAX: usize = 400;
+const SEVERAL: &str = "these are several values; give that of one drive, or beside the sheet which capacity it has, such as \
+    `capacity=960GB`, and commas or lines between facts";
 /// More mistakes than so many are not told.
 const MISTAKES_MAX: usize = 20;
 
@@ -81,6 +83,7 @@ impl Ratings {
         let mut alone = Vec::new();
         // Shops' tables of flash drives have a row of the rotational speed, too.
         let (mut of_a_disk, mut on_another_bus, mut is_of_flash) = (None, None, false);
+        let mut sheets = Vec::new();
         for text in texts {
             if text.len() > TEXT_MAX {
                 return Err(RatingsError(vec![format!(
@@ -88,8 +91,12 @@ impl Ratings {
                     text.len()
                 )]));
             }
-            let (rows, is_sheet) = lines::rows(text);
-            for (key, value) in rows {
+            sheets.push(lines::rows(text));
+        }
+        let all: Vec<Row> = sheets.iter().flat_map(|(rows, _)| rows.iter().cloned()).collect();
+        let column = Column::of(&all).map_err(|why| RatingsError(vec![why]))?;
+        for (rows, is_sheet) in sheets {
+            for (key, value) in column.iter().fold(rows, |rows, column| column.own(rows)) {
                 let row = format!("{key} {}", value.as_deref().unwrap_or_default());
                 of_a_disk = of_a_disk.or_else(|| key::is_of_a_disk(&row).then(|| clean(&row, 80)));
                 on_another_bus = on_another_bus.or_else(|| key::is_of_another_bus(&row).then(|| clean(&row, 80)));
@@ -195,10 +202,8 @@ impl Ratings {
             self.unused.push(clean(key, 40));
             return Ok(());
         }
-        if field != Field::Capacity && value::is_of_a_capacity(text) {
-            return Err(
-                "it is of one of several capacities; give the values of one drive, without its capacity".to_owned()
-            );
+        if field != Field::Capacity && value::of_a_capacity(text).is_some() {
+            return Err("it is of another capacity than the drive's; give the values of one drive".to_owned());
         }
         if !matches!(field, Field::Endurance | Field::Dram) {
             match before.iter().find(|given| given.field == field) {

@@ -187,8 +187,8 @@ fn names_and_values_are_found_without_a_separator() {
     ] {
         assert_eq!(rated(&file(same).unwrap_or_else(|error| panic!("{same}: {error}"))), rated(&given), "{same}");
     }
-    let several = file("Capacity: 1TB\nTotal Bytes Written (TBW)\n512GB – 400TBW\n1024GB – 800TBW").unwrap_err();
-    assert!(several.contains("it is of one of several capacities; give the values of one drive"), "{several}");
+    let several = file("Capacity: 1TB\nTotal Bytes Written (TBW)\n256GB – 200TBW\n512GB – 400TBW").unwrap_err();
+    assert!(several.contains("it is of another capacity than the drive"), "{several}");
     let twice = file("Capacity 1TB\nSeq Read 7400 MB/s\nSequential read/write: 7000/6500 MB/s").unwrap_err();
     assert!(twice.contains("it is given twice, with another value"), "{twice}");
     // What a sheet says beside ratings is noted; what might be one under a wrong name is not passed over, nor is anything in a list.
@@ -204,6 +204,28 @@ fn names_and_values_are_found_without_a_separator() {
     }
     let of_another = file("Capacity 1TB\nRandom Read 16K 100,000 IOPS").unwrap();
     assert!(of_another.contains("Random Read 16K (not of 4 KiB)"), "{of_another}");
+}
+
+#[test]
+fn a_sheet_of_several_capacities_is_that_of_the_one_that_is_given_beside_it() {
+    let sheet = "Model | 500 GB | 1 TB | 2 TB\nInterface | SATA 6Gb/s\nSequential read | 550 MB/s | 555 MB/s | 560 MB/s\nTBW | 300 | 600 | 1,200";
+    let of = |capacity: &str| Ratings::read([sheet, capacity]).and_then(|ratings| ratings.file("mine"));
+    for (capacity, rate, endurance) in
+        [("capacity=500GB", 550, 300), ("capacity=1TB", 555, 600), ("Capacity: 2000 GB", 560, 1200)]
+    {
+        let made = of(capacity).unwrap();
+        assert!(made.contains(&format!("sequential_read = \"{rate} MB/s\"")), "{capacity}: {made}");
+        assert!(made.contains(&format!("endurance = \"{endurance}000 GB\"")), "{capacity}: {made}");
+    }
+    let other = of("capacity=4TB").unwrap_err().to_string();
+    assert_eq!(other, "capacity=4000 GB: the sheet has 500 GB, 1000 GB, 2000 GB; give one of them");
+    let none = file(sheet).unwrap_err();
+    assert!(none.contains("beside the sheet which capacity it has, such as `capacity=960GB`"), "{none}");
+    // As many values as there are capacities, or the row is of none of them.
+    let two = file("capacity: 1TB\nModels: 500GB, 1TB, 2TB\nSequential read: 550 MB/s | 560 MB/s").unwrap_err();
+    assert!(two.contains("these are several values"), "{two}");
+    let long = format!("capacity: 1TB\nCapacities: {}", "1TB 2TB ".repeat(5_000));
+    assert!(file(&long).unwrap_err().contains("400 letters"));
 }
 
 #[test]

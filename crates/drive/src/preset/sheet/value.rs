@@ -86,17 +86,23 @@ pub fn is_size(unit: &str) -> bool {
     ["gb", "tb"].iter().any(|known| unit.eq_ignore_ascii_case(known))
 }
 
-/// Whether a value is that of one capacity of several: `512GB – 7,000/3,900 MB/s`.
-pub fn is_of_a_capacity(text: &str) -> bool {
-    let is_size = |unit: &str| is_size(unit.trim_end_matches(|c: char| c.is_whitespace() || "-–—".contains(c)));
-    match &quantities(text)[..] {
-        [first, _, ..] => {
-            text.starts_with(|c: char| c.is_ascii_digit())
-                && first.unit.contains(['-', '–', '—'])
-                && is_size(first.unit.split("up to").next().unwrap_or_default())
-        }
-        _ => false,
-    }
+/// The capacity, in bytes, and the rest of a value that is of one capacity of several: `512GB – 7,000/3,900 MB/s`,
+/// `1.6TB: up to 17.5PB`, `240GB 500 MB/s`.
+pub fn of_a_capacity(text: &str) -> Option<(f64, &str)> {
+    let is_of_number = |c: char| c.is_ascii_digit() || ",.".contains(c);
+    let behind = text.trim_start_matches(is_of_number);
+    let number = quantities(&text[..text.len() - behind.len()]).first()?.number;
+    let unit = behind.trim_start();
+    let rest = unit.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = &unit[..unit.len() - rest.len()];
+    let mark = |c: char| "-–—:".contains(c);
+    let is_marked = rest.trim_start().starts_with(mark);
+    let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || mark(c));
+    let of_rest = quantities(rest).first()?.unit.to_lowercase();
+    // A rate or requests; of `600 TB (5 years)` the whole is one amount.
+    let is_rated = rate_factor(&of_rest).is_ok() && of_rest.contains("/s")
+        || ["iops", "k", "m", "tbw", "pbw", "/"].iter().any(|unit| of_rest.starts_with(unit));
+    (is_size(unit) && (is_marked || is_rated)).then(|| Some((number * size_factor(unit).ok()?, rest)))?
 }
 
 /// Whether the letter is part of a number that began before it or with it.
