@@ -178,6 +178,8 @@ impl Ratings {
             None | Some(Field::Rates) if text.is_empty() => return Ok(()),
             Some(field) if text.is_empty() && !lines::is_rating(field) => return Ok(()),
             Some(_) if key::is_of_one_request(key) => Field::Unused,
+            // Endurance under random writes is rated beside it, and less.
+            Some(Field::Endurance) if key.to_lowercase().contains("sequential") => Field::Unused,
             Some(Field::RandomRead | Field::RandomWrite) if key::is_of_one_request(text) => Field::Unused,
             // Of the slowest requests.
             Some(Field::ReadLatency) if key.contains('%') => Field::Unused,
@@ -289,7 +291,8 @@ impl Ratings {
                 self.years = Some(number);
             } else if !is_days && !is_told && (is_amount || index == 0) {
                 is_told = true;
-                let name = if is_plain || unit.starts_with('(') { &*hint(key, &["pb", "tb"]) } else { &*unit };
+                let name =
+                    if is_plain || unit.starts_with('(') { &*hint(key, &["pb", "tb", "peta", "tera"]) } else { &*unit };
                 let bytes = number * value::size_factor(name).map_err(|_| wrong())?;
                 let is_each_day = ["per day", "/day", "a day"].iter().any(|day| unit.to_lowercase().contains(day));
                 if is_each_day {
@@ -365,8 +368,9 @@ fn amounts(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Re
             .map(str::to_owned);
         let unit = if is_bare(unit) { named.unwrap_or_else(|| hint(key, value::UNITS)) } else { unit.clone() };
         match factor(&unit) {
-            // There are no parts of a request.
+            // There are no parts of a request, and none are rated by the thousandth of a thousand: `1.000K`.
             Ok(1.0) if *is_grouped => amounts.push(number * 1000.0),
+            Ok(1e3) if *is_grouped && *number < 10.0 && value::is_of_requests(&unit) => amounts.push(number * 1e6),
             Ok(factor) => amounts.push(number * factor),
             // A depth or a size of requests behind what was asked for: `98,000 IOPS @ QD32`.
             Err(_) if !amounts.is_empty() => {}

@@ -119,6 +119,15 @@ fn drive_writes_a_day_and_rates_are_read_as_shops_word_them() {
         let made = file(&format!("Capacity: 1TB\n{endurance}")).unwrap_or_else(|error| panic!("{endurance}: {error}"));
         assert!(made.contains("endurance = \"1825000 GB\""), "{endurance}: {made}");
     }
+    let petabytes = file("Capacity: 7.68TB\nPetabytes Written: 14.02").unwrap();
+    assert!(petabytes.contains("endurance = \"14020000 GB\""), "{petabytes}");
+    let random =
+        file("Capacity: 960GB\nEndurance (TBW, 4K random): 5,256 (3 DWPD)\nEndurance (TBW, 128K sequential): 24.5 PB")
+            .unwrap();
+    assert!(random.contains("endurance = \"5256000 GB\""), "{random}");
+    let grouped =
+        file("Capacity: 1TB\nInterface: PCIe 4.0 x4\nRandom read: 1.000K IOPS\nSequential read: 6.500 GB/s").unwrap();
+    assert!(grouped.contains("random_read_iops = 1000000") && grouped.contains("6500 MB/s"), "{grouped}");
     let both = file("Capacity: 960GB\nTBW (DWPD): 876 (0.5)").unwrap();
     assert!(both.contains("endurance = \"876000 GB\""), "{both}");
     for rates in [

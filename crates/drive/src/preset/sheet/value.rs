@@ -174,6 +174,12 @@ pub fn iops_factor(unit: &str) -> Result<f64, String> {
     }
 }
 
+/// Whether a unit with a thousand in it is of requests: `K`, `K IOPS`.
+pub fn is_of_requests(unit: &str) -> bool {
+    let unit = unit.trim().to_lowercase();
+    unit.starts_with('k') && rate_factor(&unit).is_err()
+}
+
 /// By what the unit of an amount of data multiplies, in bytes; decimal, as on data sheets.
 pub fn size_factor(unit: &str) -> Result<f64, String> {
     match unit.trim().to_lowercase() {
@@ -212,7 +218,9 @@ pub fn interface(text: &str) -> Result<Option<Interface>, String> {
     if has("sata") || has("serialata") {
         let rate = match () {
             () if has("6g") || has("6.0g") => 600,
-            () if has("3g") || has("3.0g") || has("sata2") || has("sataii") && !has("sataiii") => 300,
+            () if has("3g") || has("3.0g") || has("sata2") || has("revision2") || has("sataii") && !has("sataiii") => {
+                300
+            }
             () if has("1.5g") => 150,
             () => 600,
         };
@@ -356,6 +364,7 @@ mod tests {
             ("x4 PCIe 4.0/NVMe", pcie(4, 4)),
             ("NVMe (PCIe Gen4 ×4)", pcie(4, 4)),
             ("PCI Express 3.0 x2", pcie(3, 2)),
+            ("SATA Revision 2.6", Ok(Some(Interface::Sata(300)))),
             ("PCIe® 5.0 x4, NVMe™ 2.0", pcie(5, 4)),
             ("PCI-Express NVMe Gen 3.0 x 4", pcie(3, 4)),
             ("pcie3x8", pcie(3, 8)),
