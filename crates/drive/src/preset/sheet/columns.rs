@@ -30,16 +30,16 @@ impl Column {
         });
         let Some(capacity) = one else { return Ok(None) };
         let all = rows.iter().find_map(|row| several(row)).unwrap_or_default();
-        let is_there = all.is_empty() || all.iter().any(|size| (size / capacity - 1.0).abs() < ALIKE);
-        if !is_there {
-            let shown: Vec<String> = all.iter().map(|size| format!("{} GB", size / 1e9)).collect();
+        let column = Self { capacity, all };
+        if column.nearest().is_some_and(|index| column.distance(column.all[index]) > ALIKE) {
+            let shown: Vec<String> = column.all.iter().map(|size| format!("{} GB", size / 1e9)).collect();
             return Err(format!(
                 "capacity={} GB: the sheet has {}; give one of them",
                 capacity / 1e9,
                 shown.join(", ")
             ));
         }
-        Ok(Some(Self { capacity, all }))
+        Ok(Some(column))
     }
 
     /// The drive's rows of a sheet's.
@@ -66,15 +66,14 @@ impl Column {
                 None => value.to_owned(),
             };
         }
-        match cells(value, self.all.len()) {
-            Some(cells) => {
-                let nearest =
-                    |one: &usize, two: &usize| self.distance(self.all[*one]).total_cmp(&self.distance(self.all[*two]));
-                let index = (0..self.all.len()).min_by(nearest).unwrap_or(0);
-                cells[index].clone()
-            }
-            None => value.to_owned(),
-        }
+        let own = cells(value, self.all.len()).and_then(|mut cells| Some(cells.swap_remove(self.nearest()?)));
+        own.unwrap_or_else(|| value.to_owned())
+    }
+
+    /// Which of the sheet's capacities is the drive's.
+    fn nearest(&self) -> Option<usize> {
+        let all = 0..self.all.len();
+        all.min_by(|one, two| self.distance(self.all[*one]).total_cmp(&self.distance(self.all[*two])))
     }
 
     fn distance(&self, size: f64) -> f64 {
