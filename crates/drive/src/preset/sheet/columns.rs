@@ -2,8 +2,7 @@
 
 use super::key::{self, Field};
 use super::lines::{Row, without_brackets};
-use super::ratings::VALUE_MAX;
-use super::value;
+use super::value::{self, VALUE_MAX};
 
 /// Capacities are one if they differ by less: 1 TB and 1,024 GB, but not 960 GB.
 const ALIKE: f64 = 0.03;
@@ -29,7 +28,7 @@ impl Column {
             _ => None,
         });
         let Some(capacity) = one else { return Ok(None) };
-        let all = rows.iter().find_map(|row| several(row)).unwrap_or_default();
+        let all = rows.iter().find_map(several).unwrap_or_default();
         let column = Self { capacity, all };
         if column.nearest().is_some_and(|index| column.distance(column.all[index]) > ALIKE) {
             let shown: Vec<String> = column.all.iter().map(|size| format!("{} GB", size / 1e9)).collect();
@@ -96,7 +95,7 @@ fn several((key, value): &Row) -> Option<Vec<f64>> {
     let alike = |count| sizes(&cells(&value, count)?.iter().map(String::as_str).collect::<Vec<_>>());
     let strokes = || sizes(&value.split('/').collect::<Vec<_>>()).filter(|found| found.len() > 1);
     let found = counts.rev().find_map(alike).or_else(|| strokes().filter(|_| field == Some(Field::Capacity)))?;
-    found.is_sorted_by(|one, two| one < two || one > two).then_some(found)
+    found.is_sorted_by(|one, two| one != two).then_some(found)
 }
 
 /// A value with the unit that its row's name has in brackets: `Capacity (GB): 960`.

@@ -6,13 +6,11 @@ use toml::Value;
 use super::columns::Column;
 use super::key::{self, Field};
 use super::lines::{self, Row, without_brackets};
-use super::value::{self, Interface, Quantity};
+use super::value::{self, Interface, Quantity, VALUE_MAX};
 use crate::preset::ListPrice;
 
 /// The longest text of ratings, in bytes.
 pub const TEXT_MAX: usize = 64 << 10;
-/// The longest value, in letters.
-pub(super) const VALUE_MAX: usize = 400;
 const SEVERAL: &str = "these are several values; give that of one drive, or beside the sheet which capacity it has, such as \
     `capacity=960GB`, and commas or lines between facts";
 /// More mistakes than so many are not told.

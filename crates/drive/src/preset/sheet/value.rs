@@ -1,5 +1,8 @@
 //! Quantities as data sheets word them: `Up to 7,000 MB/s`, `1,000K IOPS`, `1.92 TB`, `600 TBW`, `PCIe Gen4 x4, NVMe 1.4`.
 
+/// The longest value, in letters.
+pub const VALUE_MAX: usize = 400;
+
 /// What keys have in brackets as units.
 pub const UNITS: &[&str] =
     &["mb/s", "mib/s", "mbps", "gb/s", "gib/s", "gbps", "kiops", "k iops", "iops", "tb", "gb", "us", "µs"];
