@@ -304,6 +304,11 @@ impl Arm {
         (self.cylinder, self.head, self.next, self.free) = (0, 0, self.layout.sectors().0, free);
     }
 
+    /// The segment that it reads ahead into, and when that ends.
+    pub fn ahead_until(&self) -> Option<(usize, Nanos)> {
+        self.ahead.as_ref().map(|ahead| (ahead.segment, ahead.ends))
+    }
+
     /// How long it has read ahead since it began to, and when that ends.
     pub fn time_ahead(&self, at: Nanos) -> Option<(Nanos, Nanos)> {
         let ahead = self.ahead.as_ref()?;

@@ -52,14 +52,22 @@ impl DiskDrive {
         let actuator = &self.actuators[index];
         let wanted = match actuator.ready() {
             _ if !self.blocked.is_empty() && (!actuator.cache.is_clean() || self.is_clean()) => Some(Nanos::ZERO),
-            None if actuator.cache.is_half_full() => Some(Nanos::ZERO),
-            None if !actuator.cache.is_empty() => Some(self.busy_at + self.spec.cache.destage_after),
+            None if !actuator.cache.is_empty() => Some(self.destages_from(index)),
             None => {
                 actuator.shingles.as_ref().and_then(|shingles| shingles.cleans_at(actuator.idle_from(self.busy_at)))
             }
             ready => ready,
         };
         wanted.map(|wanted| wanted.max(actuator.arm.free()).max(self.now))
+    }
+
+    /// From when on an arm that no command wants writes out its cache: when none has come for a while, or at once if that drains, but
+    /// behind what it reads ahead of a stream, which answers the next reads.
+    fn destages_from(&self, index: usize) -> Nanos {
+        let actuator = &self.actuators[index];
+        let ahead = actuator.arm.ahead_until().filter(|(segment, _)| self.segments.run(*segment) >= STREAM_READS);
+        let idle = self.busy_at + self.spec.cache.destage_after;
+        if actuator.cache.drains() { idle.min(ahead.map_or(Nanos::ZERO, |(_, ends)| ends)) } else { idle }
     }
 
     /// Does what is due inside at `at`.
@@ -335,14 +343,13 @@ impl DiskDrive {
     }
 
     /// An arm is free: gives it the command that comes next by its order, or something of the write cache. They take
-    /// turns when both cannot wait. A cache that can wait does so while a command wants the arm, and, if it is not
-    /// even half full, until none has come for a while.
+    /// turns when both cannot wait. A cache that can wait does so while a command wants the arm, and, if it does
+    /// not drain, until none has come for a while.
     fn decide(&mut self, at: Nanos, index: usize) {
         self.admit(at);
         let actuator = &self.actuators[index];
         let command = actuator.choose(&self.spec, at);
-        let is_time = actuator.cache.is_half_full() || at >= self.busy_at + self.spec.cache.destage_after;
-        let is_wanted = !self.blocked.is_empty() || command.is_none() && is_time;
+        let is_wanted = !self.blocked.is_empty() || command.is_none() && at >= self.destages_from(index);
         let is_cache_due = is_wanted && !actuator.cache.is_empty();
         if command.is_none() && !is_cache_due {
             return self.clean_if_idle(at, index);

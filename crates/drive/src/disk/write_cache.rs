@@ -29,12 +29,15 @@ pub struct WriteCache {
     held: u64,
     /// What is on its way to the platters, whose room is not free yet.
     leaving: Vec<Extent>,
+    /// Whether it is being emptied for its own sake: from when half of its room is taken until a quarter is.
+    drains: bool,
 }
 
 impl WriteCache {
     /// An empty cache of so many sectors in at most so many stretches.
     pub fn new(size: u64, extents_max: usize) -> Self {
-        Self { size, extents_max, extents: Vec::with_capacity(extents_max + 1), held: 0, leaving: Vec::new() }
+        let extents = Vec::with_capacity(extents_max + 1);
+        Self { size, extents_max, extents, held: 0, leaving: Vec::new(), drains: false }
     }
 
     /// Whether such a write can ever wait here.
@@ -65,9 +68,20 @@ impl WriteCache {
         self.extents.is_empty()
     }
 
-    /// Whether half of its room is taken by what waits.
-    pub fn is_half_full(&self) -> bool {
-        !self.is_empty() && (self.held >= self.size / 2 || self.extents.len() >= self.extents_max / 2)
+    /// Whether what waits has to go to the platters even if writes still come: it has taken half of the room, and no less than a
+    /// quarter since. With one limit for both, each small write into a cache that is half full would move the arm for itself.
+    pub fn drains(&self) -> bool {
+        self.drains
+    }
+
+    /// Whether such a part of the room is taken by what waits.
+    fn holds_one_in(&self, parts: usize) -> bool {
+        !self.is_empty() && (self.held >= self.size / parts as u64 || self.extents.len() >= self.extents_max / parts)
+    }
+
+    /// Notes that more or less waits.
+    fn note_change(&mut self) {
+        self.drains = self.holds_one_in(2) || self.drains && self.holds_one_in(4);
     }
 
     /// Whether all of it is here.
@@ -83,12 +97,13 @@ impl WriteCache {
         if from == until {
             self.extents.insert(from, Extent { first, end });
             self.held += end.get() - first.get();
-            return;
+            return self.note_change();
         }
         let joined = Extent { first: first.min(self.extents[from].first), end: end.max(self.extents[until - 1].end) };
         self.held += joined.sectors() - self.extents[from..until].iter().map(|extent| extent.sectors()).sum::<u64>();
         self.extents[from] = joined;
         self.extents.drain(from + 1..until);
+        self.note_change();
     }
 
     /// Forgets sectors that are written to the platters by another way.
@@ -104,6 +119,7 @@ impl WriteCache {
         let left = left.into_iter().filter(|extent| extent.first < extent.end);
         self.held += left.clone().map(Extent::sectors).sum::<u64>();
         self.extents.splice(from..until, left);
+        self.note_change();
     }
 
     /// Up to `count` stretches in order of position from `from` on, and on from the first behind the last;
@@ -129,6 +145,7 @@ impl WriteCache {
         }
         self.held -= taken.sectors();
         self.leaving.push(taken);
+        self.note_change();
         taken
     }
 
@@ -142,6 +159,7 @@ impl WriteCache {
         self.extents.clear();
         self.leaving.clear();
         self.held = 0;
+        self.drains = false;
     }
 }
 
@@ -178,6 +196,23 @@ mod tests {
         assert!(!cache.has_room(21), "on its way");
         cache.release();
         assert!(cache.has_room(50) && !cache.has_room(51));
+    }
+
+    #[test]
+    fn a_cache_drains_from_half_to_a_quarter_of_its_room() {
+        let mut cache = WriteCache::new(100, 16);
+        put(&mut cache, 0, 49);
+        assert!(!cache.drains());
+        put(&mut cache, 49, 50);
+        assert!(cache.drains(), "half of its sectors");
+        cache.take(0, 25);
+        assert!(cache.drains());
+        cache.take(0, 1);
+        assert!(!cache.drains());
+        (0..7).for_each(|extent| put(&mut cache, 1_000 + 2 * extent, 1_001 + 2 * extent));
+        assert!(cache.drains(), "half of its stretches");
+        cache.clear();
+        assert!(!cache.drains());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Sheets of several capacities: which of a row's values are those of one drive.
 
 use super::key::{self, Field};
-use super::lines::{Row, without_brackets};
+use super::lines::{Row, is_amount, without_brackets};
 use super::value::{self, VALUE_MAX};
 
 /// Capacities are one if they differ by less: 1 TB and 1,024 GB, but not 960 GB.
@@ -22,7 +22,8 @@ impl Column {
     /// # Errors
     /// If the sheet has several capacities, and that is none of them.
     pub fn of(rows: &[Row]) -> Result<Option<Self>, String> {
-        let mut given = rows.iter().filter(|(key, _)| key::of(&without_brackets(key)) == Some(Field::Capacity));
+        let is_one = |row: &&Row| key::of(&without_brackets(&row.0)) == Some(Field::Capacity) && several(row).is_none();
+        let mut given = rows.iter().filter(is_one);
         let one = given.find_map(|(key, value)| match &*sizes(&[&with_unit(key, value.as_deref()?)])? {
             [one] => Some(*one),
             _ => None,
@@ -36,6 +37,12 @@ impl Column {
                 "capacity={} GB: the sheet has {}; give one of them",
                 capacity / 1e9,
                 shown.join(", ")
+            ));
+        }
+        if column.all.iter().filter(|size| column.distance(**size) < ALIKE).count() > 1 {
+            return Err(format!(
+                "capacity={} GB: the sheet has several drives of it; give the rows of one",
+                capacity / 1e9
             ));
         }
         Ok(Some(column))
@@ -52,21 +59,25 @@ impl Column {
     }
 
     /// The drive's own of a row's values; the whole where it has not as many of them as there are capacities, or is one of these.
-    fn pick(&self, key: &str, value: &str) -> String {
+    fn pick<'v>(&self, key: &str, value: &'v str) -> String {
         if key::of(&without_brackets(key)) == Some(Field::Capacity) {
             return value.to_owned();
         }
-        let stacked: Vec<&str> = value.split('|').map(str::trim).collect();
-        if stacked.iter().all(|cell| value::of_a_capacity(cell).is_some()) {
-            let own = stacked.iter().filter_map(|cell| value::of_a_capacity(cell));
-            let own = own.min_by(|one, two| self.distance(one.0).total_cmp(&self.distance(two.0)));
-            return match own.filter(|(size, _)| self.distance(*size) < ALIKE) {
-                Some((_, rest)) => rest.to_owned(),
-                None => value.to_owned(),
-            };
+        // Each value says of which capacity it is.
+        let parts = |by: &str| value.split(by).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<&str>>();
+        let named = |parts: Vec<&'v str>| {
+            let one =
+                |part: &&'v str| value::of_a_capacity(part).or_else(|| in_brackets(part).filter(|_| parts.len() > 1));
+            let all = parts.iter().map(one).collect::<Option<Vec<_>>>()?;
+            all.into_iter().min_by(|one, two| self.distance(one.0).total_cmp(&self.distance(two.0)))
+        };
+        if let Some((size, own)) = ["|", ", ", " / ", ";"].map(parts).into_iter().find_map(named) {
+            return if self.distance(size) < ALIKE { own.to_owned() } else { value.to_owned() };
         }
-        let own = cells(value, self.all.len()).and_then(|mut cells| Some(cells.swap_remove(self.nearest()?)));
-        own.unwrap_or_else(|| value.to_owned())
+        let own = cells(value, self.all.len()).and_then(|cells| Some((cells.get(self.nearest()?)?.clone(), cells)));
+        let Some((own, cells)) = own else { return value.to_owned() };
+        let unit = |cell: &str| value::quantities(cell).pop().map(|quantity| quantity.unit).unwrap_or_default();
+        if unit(&own).is_empty() { format!("{own} {}", unit(&cells[cells.len() - 1])) } else { own }
     }
 
     /// Which of the sheet's capacities is the drive's.
@@ -83,19 +94,18 @@ impl Column {
 /// The capacities of a row that names several: one of capacities, or the head of a table.
 fn several((key, value): &Row) -> Option<Vec<f64>> {
     let field = key::of(&without_brackets(key));
-    if !matches!(field, None | Some(Field::Capacity | Field::Title)) {
+    if !matches!(field, None | Some(Field::Capacity | Field::Title | Field::Unused)) {
         return None;
     }
     if value.as_deref()?.chars().count() > VALUE_MAX {
         return None;
     }
-    // Pages' text may have nothing between them: `480GB960GB`.
-    let value = with_unit(key, value.as_deref()?).replace("GB", "GB ").replace("TB", "TB ");
+    let value = with_unit(key, value.as_deref()?);
     let counts = 2..=value::quantities(&value).len();
     let alike = |count| sizes(&cells(&value, count)?.iter().map(String::as_str).collect::<Vec<_>>());
     let strokes = || sizes(&value.split('/').collect::<Vec<_>>()).filter(|found| found.len() > 1);
     let found = counts.rev().find_map(alike).or_else(|| strokes().filter(|_| field == Some(Field::Capacity)))?;
-    found.is_sorted_by(|one, two| one != two).then_some(found)
+    found.iter().any(|size| *size != found[0]).then_some(found)
 }
 
 /// A value with the unit that its row's name has in brackets: `Capacity (GB): 960`.
@@ -150,8 +160,14 @@ fn cells(value: &str, count: usize) -> Option<Vec<String>> {
             parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect();
         (parts.len() == count).then_some(parts)
     };
-    let lists = [value.split(['|', '\t']).collect(), value.split(';').collect(), value.split(", ").collect()];
-    lists.into_iter().find_map(parted).or_else(|| parted(one_behind_the_other(value)))
+    // What is no amount may have a comma or a number of its own: `PCIe 4.0 x4, NVMe 1.4`.
+    let amounts = |parts: Vec<&str>| parted(parts).filter(|parts| parts.iter().all(|part| is_amount(part)));
+    let columns = parted(value.split(['|', '\t']).collect());
+    let lists = [";", ", "].into_iter().find_map(|by| amounts(value.split(by).collect()));
+    // Two are as often reads and writes.
+    let strokes = amounts(value.split(" / ").collect()).filter(|parts| parts.len() > 2);
+    let behind = || parted(one_behind_the_other(value)).filter(|_| is_amount(value));
+    columns.or(lists).or(strokes).or_else(behind)
 }
 
 /// The amounts of `480 MB/s 520 MB/s` and `7,000/3,900 MB/s 7,000/6,000 MB/s`, each with its unit.
@@ -172,6 +188,15 @@ fn one_behind_the_other(value: &str) -> Vec<&str> {
     starts.iter().zip(ends).map(|(start, end)| &value[*start..end]).collect()
 }
 
+/// The capacity that a value has in brackets, and the rest: `1,800 TBW (1TB)`.
+fn in_brackets(part: &str) -> Option<(f64, &str)> {
+    let (own, rest) = part.split_once('(')?;
+    match &amounts_of_data(rest.split(')').next()?)[..] {
+        [(number, of)] if !value::quantities(own).is_empty() => Some((number * of, own.trim())),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,7 +213,6 @@ mod tests {
             ("Capacities", "512GB, 1024GB, 2048GB", &[512.0, 1024.0, 2048.0]),
             ("Capacity", "250/500/1000 GB", &[250.0, 500.0, 1000.0]),
             ("Capacity (GB)", "480 | 960", &[480.0, 960.0]),
-            ("Capacity", "480GB960GB1.92TB", &[480.0, 960.0, 1920.0]),
             ("Model", "PM883 960GB | PM883 1.92TB", &[960.0, 1920.0]),
             ("", "1TB | 2TB | 4TB", &[1000.0, 2000.0, 4000.0]),
         ] {
@@ -214,7 +238,7 @@ mod tests {
         for (value, expected) in [
             ("97K IOPS 98K IOPS 99K IOPS", "98K IOPS"),
             ("560/480 MB/s 560/520 MB/s 560/530 MB/s", "560/520 MB/s"),
-            ("560 / 480 560 / 520 560 / 530 MB/s", "560 / 520"),
+            ("560 / 480 560 / 520 560 / 530 MB/s", "560 / 520 MB/s"),
             ("Up to 400 | Up to 500 | Up to 600", "Up to 500"),
             ("480GB – 400TBW | 960GB – 800TBW | 1.92TB – 1.6PBW", "800TBW"),
             ("480GB: up to 17.5PB | 960GB: up to 29.8PB", "up to 29.8PB"),

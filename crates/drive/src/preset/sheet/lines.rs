@@ -23,7 +23,12 @@ pub fn rows(text: &str) -> (Vec<Row>, bool) {
     }
     // A table's rule is no row: `|---|---|`.
     let is_row = |line: &&str| !line.starts_with('#') && line.contains(|c: char| !"|-:=+ ".contains(c));
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(is_row).collect();
+    // The first cell of a table's head may be empty.
+    let is_head = |line: &str| line.strip_prefix('\t').is_some_and(|rest| is_amount(rest) && rest.contains('\t'));
+    let plain = |line| if is_head(line) { line.trim_end() } else { line.trim() };
+    // What is bold in Markdown.
+    let text = text.replace("**", "");
+    let lines: Vec<&str> = text.lines().map(plain).filter(is_row).collect();
     let is_sheet = lines.len() > 1;
     (below_headings(lines.into_iter().flat_map(listed)), is_sheet)
 }
@@ -56,7 +61,8 @@ fn listed(line: &str) -> Vec<Row> {
 /// What is in brackets parts nothing, and tables' columns come before all else, as in `Random read (4 KiB, QD=32) | 98,000 IOPS`,
 /// but behind a name and a colon they part values: `Sequential read: 550 MB/s | 560 MB/s`.
 fn parted(line: &str) -> Row {
-    let line = line.trim().trim_matches('|').trim();
+    let line = line.strip_prefix('|').unwrap_or(line).trim_start_matches(' ');
+    let line = line.strip_suffix('|').unwrap_or(line).trim_end();
     let separators = || outside_brackets(line).filter(|(_, letter)| "\t|=:".contains(*letter));
     let colon = separators().next().filter(|(at, letter)| {
         let value = || line[at + 1..].split(['|', '\t']).next().is_some_and(is_amount);
@@ -84,53 +90,83 @@ fn outside_brackets(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
 /// Words of advertisements, whose lines are no rows: `4 TB now available`, `2x faster than SATA at 550 MB/s`.
 const PROSE: &[&str] = &["available", "faster", "now", "previous", "than", "was", "were"];
 
-/// Key and value of a line that ends with one amount, or two with a stroke, behind the name of a rating: `Random read 680,000 IOPS`.
+/// Key and value of a line that ends with amounts behind the name of a rating: `Random read 680,000 IOPS`, or columns of several
+/// capacities, `Sequential write 480 MB/s 520 MB/s`.
 fn by_amount(line: &str) -> Row {
-    let units = || value::UNITS.iter().chain(MORE_UNITS);
-    let words: Vec<&str> = line.split_whitespace().collect();
+    // Pages' text may have nothing between columns: `480GB960GB`.
+    let apart = (0..10).fold(line.to_owned(), |line, digit| {
+        ["GB", "TB"].iter().fold(line, |line, unit| line.replace(&format!("{unit}{digit}"), &format!("{unit} {digit}")))
+    });
+    let words: Vec<&str> = apart.split_whitespace().collect();
     let is = |at: usize, known: &str| words[at].eq_ignore_ascii_case(known);
-    let is_number = |at: usize| words[at].starts_with(|c: char| c.is_ascii_digit());
+    let is_prose = words.iter().any(|word| PROSE.contains(&&*word.to_lowercase()));
     let mut first = words.len();
-    if words.iter().any(|word| PROSE.contains(&&*word.to_lowercase())) {
-        first = 0;
-    }
-    while first > 0 && units().any(|unit| words[first - 1].to_lowercase() == *unit) {
+    while first > 0 && !is_prose {
+        let is_limit = is(first - 1, "up") && words.get(first).is_some_and(|next| next.eq_ignore_ascii_case("to"));
+        let may_be_limit = is(first - 1, "to") && first > 1 && is(first - 2, "up");
+        if !(is_amount_word(words[first - 1]) || is(first - 1, "/") || is_limit || may_be_limit) {
+            break;
+        }
         first -= 1;
     }
-    if first > 0 && is_number(first - 1) {
-        first -= 1;
-        if first > 1 && is(first - 1, "/") && is_number(first - 2) {
-            first -= 2;
-        }
-        if first > 1 && is(first - 1, "to") && is(first - 2, "up") {
-            first -= 2;
-        }
-        // Columns of several capacities, of which none is told from the others.
-        while let Some(before) = before_alike(&words, first) {
-            first = before;
-        }
-        let (key, value) = (words[..first].join(" "), words[first..].join(" "));
-        let names_unit = || value::UNITS.iter().any(|unit| key.to_lowercase().contains(&format!("({unit})")));
-        let has_unit = units().any(|unit| value.to_lowercase().ends_with(unit)) || names_unit();
-        if has_unit && key::of(&without_brackets(&key)).is_some_and(is_rating) {
-            return (key, Some(value));
-        }
+    // What is a part of the name and an amount is of another column, or of a range.
+    let name = without_brackets(&words[..first].join(" "));
+    let has_amount = name.split_whitespace().any(|word| is_number(word) && !is_request_size(word));
+    // The size of the requests is part of the name: `Random read 4K 98K IOPS`.
+    let is_size = |at: usize| {
+        let is_alone = words[at + 1..].iter().filter(|word| is_number(word)).count() == 1;
+        is_request_size(words[at]) || is_alone && power_of_two(words[at]).is_some_and(|(_, unit)| unit == "k")
+    };
+    while first < words.len() && (is_size(first) || !is_begun_by(words[first])) {
+        first += 1;
+    }
+    let (key, value) = (words[..first].join(" "), words[first..].join(" "));
+    let has_unit = units().any(|unit| value.to_lowercase().ends_with(unit)) || names_unit(&key);
+    if !value.is_empty() && has_unit && !has_amount && key::of(&without_brackets(&key)).is_some_and(is_rating) {
+        return (key, Some(value));
     }
     (line.trim().to_owned(), None)
 }
 
-/// Where the amount before that at `first` begins, if it has the same unit: `97K IOPS 98K IOPS`, `960GB 1.92TB`.
-fn before_alike(words: &[&str], first: usize) -> Option<usize> {
-    let unit = |at: usize| {
-        let word = words[at].to_lowercase().replace("tb", "gb");
-        let attached = word.trim_start_matches(|c: char| c.is_ascii_digit() || ".,".contains(c)).to_owned();
-        match words.get(at + 1).filter(|_| matches!(&*attached, "" | "k" | "m")) {
-            Some(next) => attached + &next.to_lowercase(),
-            None => attached,
-        }
-    };
-    let is_alike = |at: &usize| words[*at].starts_with(|c: char| c.is_ascii_digit()) && unit(*at) == unit(first);
-    (1..=2).filter_map(|back| first.checked_sub(back)).filter(|at| *at > 0).find(is_alike)
+/// All that is a unit at the end of a line.
+fn units() -> impl Iterator<Item = &'static str> {
+    value::UNITS.iter().chain(MORE_UNITS).copied()
+}
+
+/// Whether a name has a unit in brackets: `Sequential read (MB/s)`, `Endurance (TBW)`.
+fn names_unit(key: &str) -> bool {
+    let lower = key.to_lowercase();
+    units().any(|unit| lower.contains(&format!("({unit})")))
+}
+
+/// Whether a word can begin an amount.
+fn is_begun_by(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit()) || word.eq_ignore_ascii_case("up")
+}
+
+/// Whether a word is a number, or two with a stroke, with or without a unit: `7,000/6,500MB/s`, `98K`, `1.92TB`.
+fn is_number(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    let unit = lower.trim_start_matches(|c: char| c.is_ascii_digit() || ",./".contains(c));
+    lower.starts_with(|c: char| c.is_ascii_digit()) && (unit.is_empty() || units().any(|known| known == unit))
+}
+
+/// Whether a word may be of an amount: a number or a unit.
+fn is_amount_word(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    is_number(word) || units().any(|unit| unit == lower)
+}
+
+/// Whether a word is the size of requests, and no amount of them: `4K`, `128KiB`.
+fn is_request_size(word: &str) -> bool {
+    power_of_two(word).is_some_and(|(size, unit)| matches!(&*unit, "kb" | "kib") || size == 4 && unit == "k")
+}
+
+/// A power of two and the letters behind it.
+fn power_of_two(word: &str) -> Option<(u32, String)> {
+    let number = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let size = number.parse::<u32>().ok().filter(|size| size.is_power_of_two())?;
+    Some((size, word[number.len()..].to_lowercase()))
 }
 
 /// Whether a row of the kind has an amount.
@@ -178,8 +214,11 @@ fn below_headings(rows: impl Iterator<Item = Row>) -> Vec<Row> {
                 found[*at].1 = None;
                 found.push((format!("{} {key}", without_reads_and_writes(name)), value));
             }
+            // What explains the name above it.
+            Some(_) if is_empty && key.starts_with('(') && key.ends_with(')') => found.push((key, value)),
             _ => {
-                let is_heading = is_empty && (of.is_some_and(is_rating) || of == Some(Field::Rates));
+                let is_heading =
+                    is_empty && !is_amount(&key) && (of.is_some_and(is_rating) || of == Some(Field::Rates));
                 heading = (is_heading || is_empty && is_of_one_kind(&key)).then(|| (key.clone(), found.len()));
                 found.push((key, value));
             }
@@ -189,7 +228,7 @@ fn below_headings(rows: impl Iterator<Item = Row>) -> Vec<Row> {
 }
 
 /// Whether a line is an amount and no name: `680,000 IOPS`, `Up to 5,000 MB/s`.
-fn is_amount(line: &str) -> bool {
+pub fn is_amount(line: &str) -> bool {
     let lower = line.trim_start().to_lowercase();
     let rest = lower.strip_prefix("up to").unwrap_or(&lower).trim_start();
     rest.starts_with(|c: char| c.is_ascii_digit()) && !value::quantities(rest).is_empty()

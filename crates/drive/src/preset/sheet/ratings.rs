@@ -142,9 +142,14 @@ impl Ratings {
     /// Takes note of a line without a separator: a heading, or one that says by itself what the interface or the flash is.
     fn take_line(&mut self, line: &str, before: &mut Vec<Given>) -> Result<(), String> {
         let lower = line.to_lowercase();
-        let has_amount =
-            line.contains(|c: char| c.is_ascii_digit()) && value::UNITS.iter().any(|unit| lower.contains(unit));
-        match key::of(&without_brackets(line)) {
+        let last = line.split_whitespace().next_back().unwrap_or_default();
+        let ends_with_number = last.starts_with(|c: char| c.is_ascii_digit())
+            && last.chars().all(|c| c.is_ascii_digit() || ",.".contains(c));
+        let field = key::of(&without_brackets(line));
+        let has_amount = ends_with_number && field.is_some_and(lines::is_rating)
+            || lines::is_amount(line)
+            || line.contains(|c: char| c.is_ascii_digit()) && value::UNITS.iter().any(|unit| lower.contains(unit));
+        match field {
             None => Ok(()),
             Some(Field::Rates) if !has_amount => Ok(()),
             Some(field @ (Field::Interface | Field::Nand)) if before.iter().any(|given| given.field == field) => {
@@ -260,6 +265,9 @@ impl Ratings {
 
     /// Takes note of `600 TBW`, `1 DWPD` or both: `1752 TBW (1 DWPD, 5 years)`.
     fn take_endurance(&mut self, key: &str, text: &str) -> Result<(), String> {
+        if text.contains(['|', '\t']) {
+            return Err(SEVERAL.to_owned());
+        }
         let wrong = || "an endurance looks like `600 TBW`, `1.2 PBW` or `1 DWPD (5 years)`".to_owned();
         let names_days = |words: &str| {
             let words = words.to_lowercase();
@@ -287,6 +295,11 @@ impl Ratings {
                 return Err("it is given twice; give it once".to_owned());
             } else if is_years {
                 self.years = Some(number);
+            } else if is_told && !is_days && value::is_endurance(&unit) {
+                let bytes = number * value::size_factor(&unit)?;
+                if self.endurance.or(per_day) != Some(bytes) {
+                    return Err(SEVERAL.to_owned());
+                }
             } else if !is_days && !is_told && (is_amount || index == 0) {
                 is_told = true;
                 let name =
@@ -418,7 +431,8 @@ fn two(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Result
 /// Whether a text names writes before reads.
 fn is_write_first(text: &str) -> bool {
     let lower = text.to_lowercase();
-    matches!((lower.find("write"), lower.find("read")), (Some(write), Some(read)) if write < read)
+    key::words(&lower).collect::<Vec<_>>().windows(2).any(|pair| pair == ["w", "r"])
+        || matches!((lower.find("write"), lower.find("read")), (Some(write), Some(read)) if write < read)
 }
 
 /// What a row is of whose name says only that it is of rates: `Performance: up to 500MB/s Read and 450MB/s Write`.

@@ -237,6 +237,54 @@ fn a_sheet_of_several_capacities_is_that_of_the_one_that_is_given_beside_it() {
     assert!(file(&long).unwrap_err().contains("400 letters"));
 }
 
+/// Each was once taken as another capacity's, as a thousandth or not at all, without a word.
+#[test]
+fn values_of_other_capacities_are_never_taken() {
+    for (sheet, capacity, has) in [
+        ("Capacity 1TB 2TB\nSequential Read 5300 6700 MB/s", "1TB", "sequential_read = \"5300 MB/s\""),
+        ("Capacity 1TB 2TB\nSequential Read (MB/s) 5300 6700", "1TB", "sequential_read = \"5300 MB/s\""),
+        ("Capacity 1TB 2TB\nSequential Write Up to 2,300MB/s Up to 3,300MB/s", "1TB", "\"2300 MB/s\""),
+        ("Capacity 1TB 2TB\nSequential Write 950 MB/s 2.5 GB/s", "1TB", "sequential_write = \"950 MB/s\""),
+        ("Capacity 1TB 2TB\nRandom Read (4KB, QD32) 800K IOPS 0.9M IOPS", "1TB", "random_read_iops = 800000"),
+        ("Capacity 1TB 2TB\nEndurance 600TB 1.2PB", "1TB", "endurance = \"600000 GB\""),
+        ("Capacity 1TB 2TB\nSequential Read/Write 3,000/2,900 MB/s 3,000/2,950 MB/s", "1TB", "\"2900 MB/s\""),
+        ("Capacity 500 GB 1 TB 2 TB\nTBW 300 TB 600 TB 1200 TB", "500GB", "endurance = \"300000 GB\""),
+        ("Capacity: 500/1000 GB\nSequential read: 540 MB/s | 550 MB/s", "500GB", "\"540 MB/s\""),
+        ("Capacity: 1TB, 2TB\nInterface: PCIe 4.0 x4, NVMe 1.4\nNAND: QLC, 144-layer", "2TB", "pcie4-x4"),
+        ("Capacity: 1TB, 2TB\nInterface: PCIe 4.0 x4, NVMe 1.4\nNAND: QLC, 144-layer", "2TB", "(QLC, PCIe 4.0 x4"),
+        ("Capacity: 1TB, 2TB\nSequential Write: 3,000 MB/s (2TB), 1,800 MB/s (1TB)", "1TB", "\"1800 MB/s\""),
+        ("Capacity: 1TB, 2TB\nTBW: 600 TBW (1TB) / 1,200 TBW (2TB)", "2TB", "endurance = \"1200000 GB\""),
+        ("Specifications\t1TB\t2TB\nTBW\t600 TB\t1,200 TB", "2TB", "endurance = \"1200000 GB\""),
+        ("\t512GB\t1TB\t2TB\nTBW\t400TB\t800TB\t1.2PB", "512GB", "endurance = \"400000 GB\""),
+        ("||512GB|1TB|2TB|\n|TBW|400TB|800TB|1.2PB|", "2TB", "endurance = \"1200000 GB\""),
+        ("Capacity: 1TB, 2TB\nEndurance\n(total bytes written)\n600 TBW\n1,200 TBW", "1TB", "\"600000 GB\""),
+        ("Capacity\t1TB\t2TB\nMax. Random Read\t570\t600\tKIOPS", "1TB", "random_read_iops = 570000"),
+        ("| **Capacity** | **1TB** | **2TB** |\n|---|---|---|\n| TBW | 600 TB | 1200 TB |", "2TB", "\"1200000 GB\""),
+        ("Capacity: 480GB, 960GB, 1.92TB\nSequential write: 380 / 500 / 520 MB/s", "960GB", "\"500 MB/s\""),
+        ("Interface: PCIe G4 x4\nSequential Read: 4.7 GB/s (4,700 MB/s)", "1TB", "sequential_read = \"4700 MB/s\""),
+        ("Sequential Read / Write: 3.3 GB/s / 2.4 GB/s", "1TB", "sequential_write = \"2400 MB/s\""),
+        ("Random: 400K/500K IOPS (W/R)", "1TB", "random_read_iops = 500000"),
+    ] {
+        let made = Ratings::read([sheet, &format!("capacity={capacity}")]).and_then(|ratings| ratings.file("mine"));
+        let made = made.unwrap_or_else(|error| panic!("{sheet}: {error}"));
+        assert!(made.contains(has), "{sheet}: {made}");
+    }
+    for (sheet, capacity, words) in [
+        ("Capacity 1TB 2TB\nSequential write 1,800 to 3,000 MB/s", "1TB", "nothing between a name and its value"),
+        ("Capacity 1TB 2TB\nSequential read 3,000 3,100", "1TB", "nothing between a name and its value"),
+        ("Capacity: 1TB / 2TB\nTBW: 600 / 1,200 TB", "2TB", "several values"),
+        ("Capacity: 1TB, 2TB\nRandom Write: 350,000 IOPS, QD256", "2TB", "several values"),
+        ("Model | PRO 1TB | EVO 1TB | EVO 2TB\nTBW | 600 | 400 | 800", "1TB", "the sheet has several drives of it"),
+        ("Capacity: 1TB, 2TB\nTBW: 600 | 400 | 800", "1TB", "several values"),
+        ("Endurance: 600 TBW / 1,200 TBW", "2TB", "several values"),
+        ("600 TBW\nInterface: SATA", "1TB", "nothing between a name and its value"),
+    ] {
+        let said = Ratings::read([sheet, &format!("capacity={capacity}")]).and_then(|ratings| ratings.file("mine"));
+        let said = said.map_or_else(|error| error.to_string(), |made| panic!("{sheet}: {made}"));
+        assert!(said.contains(words), "{sheet}: {said}");
+    }
+}
+
 #[test]
 fn hostile_text_stays_text() {
     let text = file("capacity=1TB, title=x\"\n[link]\nrate = \"1 MB/s\", source=a\u{7}b");

@@ -99,6 +99,10 @@ pub fn of_a_capacity(text: &str) -> Option<(f64, &str)> {
     let rest = unit.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let unit = &unit[..unit.len() - rest.len()];
     let mark = |c: char| "-–—:".contains(c);
+    // `14.7 GB/s`.
+    if rest.starts_with('/') {
+        return None;
+    }
     let is_marked = rest.trim_start().starts_with(mark);
     let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || mark(c));
     let of_rest = quantities(rest).first()?.unit.to_lowercase();
@@ -196,6 +200,12 @@ pub fn size_factor(unit: &str) -> Result<f64, String> {
     }
 }
 
+/// Whether a unit is one of data written: `TBW`, `PB`.
+pub fn is_endurance(unit: &str) -> bool {
+    let word = unit.trim_matches(|c: char| !c.is_alphabetic()).to_lowercase();
+    matches!(&*word, "tb" | "tbw" | "pb" | "pbw")
+}
+
 /// By what the unit of a time multiplies, in microseconds.
 pub fn time_factor(unit: &str) -> Result<f64, String> {
     match unit.trim().to_lowercase() {
@@ -249,6 +259,7 @@ fn generation(known: &str) -> Result<Option<u32>, String> {
             let rest = known[at + word.len()..]
                 .trim_start_matches("eration")
                 .trim_start_matches("nvme")
+                .trim_start_matches('g')
                 .trim_start_matches('.');
             // `PCIe x4` names lanes alone.
             let digit = rest.chars().next().and_then(|c| c.to_digit(10));
