@@ -113,9 +113,9 @@ fn by_amount(line: &str) -> Row {
     let name = without_brackets(&words[..first].join(" "));
     let has_amount = name.split_whitespace().any(|word| is_number(word) && !is_request_size(word));
     // The size of the requests is part of the name: `Random read 4K 98K IOPS`.
+    let is_before_one = |at: usize| words[at + 1..].iter().filter(|word| is_number(word)).count() == 1;
     let is_size = |at: usize| {
-        let is_alone = words[at + 1..].iter().filter(|word| is_number(word)).count() == 1;
-        is_request_size(words[at]) || is_alone && power_of_two(words[at]).is_some_and(|(_, unit)| unit == "k")
+        is_request_size(words[at]) || power_of_two(words[at]).is_some_and(|(_, unit)| unit == "k") && is_before_one(at)
     };
     while first < words.len() && (is_size(first) || !is_begun_by(words[first])) {
         first += 1;

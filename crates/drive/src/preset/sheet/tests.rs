@@ -235,6 +235,11 @@ fn a_sheet_of_several_capacities_is_that_of_the_one_that_is_given_beside_it() {
     assert!(two.contains("these are several values"), "{two}");
     let long = format!("capacity: 1TB\nCapacities: {}", "1TB 2TB ".repeat(5_000));
     assert!(file(&long).unwrap_err().contains("400 letters"));
+    // Long rows are read or refused in a moment, and in no way with a panic.
+    for word in ["4k ", "8k ", "1TB", "1TB|", "1TB (2TB), ", "9 / ", "GB1", "up to "] {
+        let text = format!("capacity: 1TB\nSequential read {}\nModels | {}", word.repeat(2_000), word.repeat(2_000));
+        _ = file(&text);
+    }
 }
 
 /// Each was once taken as another capacity's, as a thousandth or not at all, without a word.
