@@ -122,7 +122,11 @@ fn by_amount(line: &str) -> Row {
     }
     let (key, value) = (words[..first].join(" "), words[first..].join(" "));
     let has_unit = units().any(|unit| value.to_lowercase().ends_with(unit)) || names_unit(&key);
-    if !value.is_empty() && has_unit && !has_amount && key::of(&without_brackets(&key)).is_some_and(is_rating) {
+    let is_rated = has_unit && !has_amount && key::of(&without_brackets(&key)).is_some_and(is_rating);
+    // The head of a table whose columns are of several capacities.
+    let is_size = |found: &value::Quantity| value::is_size(&found.unit);
+    let sizes = value::quantities(&value);
+    if !value.is_empty() && (is_rated || sizes.len() > 1 && sizes.iter().all(is_size)) {
         return (key, Some(value));
     }
     (line.trim().to_owned(), None)

@@ -295,8 +295,8 @@ impl Ratings {
                 return Err("it is given twice; give it once".to_owned());
             } else if is_years {
                 self.years = Some(number);
-            } else if is_told && !is_days && value::is_endurance(&unit) {
-                let bytes = number * value::size_factor(&unit)?;
+            } else if is_told && !is_days && (value::is_endurance(&unit) || unit.is_empty()) {
+                let bytes = number * value::size_factor(if unit.is_empty() { "tb" } else { &unit })?;
                 if self.endurance.or(per_day) != Some(bytes) {
                     return Err(SEVERAL.to_owned());
                 }

@@ -259,6 +259,7 @@ fn values_of_other_capacities_are_never_taken() {
         ("Capacity: 1TB, 2TB\nInterface: PCIe 4.0 x4, NVMe 1.4\nNAND: QLC, 144-layer", "2TB", "(QLC, PCIe 4.0 x4"),
         ("Capacity: 1TB, 2TB\nSequential Write: 3,000 MB/s (2TB), 1,800 MB/s (1TB)", "1TB", "\"1800 MB/s\""),
         ("Capacity: 1TB, 2TB\nTBW: 600 TBW (1TB) / 1,200 TBW (2TB)", "2TB", "endurance = \"1200000 GB\""),
+        ("Specifications   4TB   2TB   1TB\nTotal Bytes Written (TB)  5,050  2,550  1,275", "1TB", "\"1275000 GB\""),
         ("Specifications\t1TB\t2TB\nTBW\t600 TB\t1,200 TB", "2TB", "endurance = \"1200000 GB\""),
         ("\t512GB\t1TB\t2TB\nTBW\t400TB\t800TB\t1.2PB", "512GB", "endurance = \"400000 GB\""),
         ("||512GB|1TB|2TB|\n|TBW|400TB|800TB|1.2PB|", "2TB", "endurance = \"1200000 GB\""),
@@ -281,6 +282,7 @@ fn values_of_other_capacities_are_never_taken() {
         ("Capacity: 1TB, 2TB\nRandom Write: 350,000 IOPS, QD256", "2TB", "several values"),
         ("Model | PRO 1TB | EVO 1TB | EVO 2TB\nTBW | 600 | 400 | 800", "1TB", "the sheet has several drives of it"),
         ("Capacity: 1TB, 2TB\nTBW: 600 | 400 | 800", "1TB", "several values"),
+        ("Columns\nTotal Bytes Written (TB)  5,050  2,550  1,275", "1TB", "several values"),
         ("Endurance: 600 TBW / 1,200 TBW", "2TB", "several values"),
         ("600 TBW\nInterface: SATA", "1TB", "nothing between a name and its value"),
     ] {
