@@ -71,7 +71,8 @@ impl Column {
             let all = parts.iter().map(one).collect::<Option<Vec<_>>>()?;
             all.into_iter().min_by(|one, two| self.distance(one.0).total_cmp(&self.distance(two.0)))
         };
-        if let Some((size, own)) = ["|", ", ", " / ", ";"].map(parts).into_iter().find_map(named) {
+        let several = ["|", ", ", " / ", ";"].map(parts).into_iter().filter(|parts| parts.len() > 1);
+        if let Some((size, own)) = several.chain([vec![value]]).find_map(named) {
             return if self.distance(size) < ALIKE { own.to_owned() } else { value.to_owned() };
         }
         let own = cells(value, self.all.len()).and_then(|cells| Some((cells.get(self.nearest()?)?.clone(), cells)));
@@ -243,6 +244,7 @@ mod tests {
             ("480GB – 400TBW | 960GB – 800TBW | 1.92TB – 1.6PBW", "800TBW"),
             ("480GB: up to 17.5PB | 960GB: up to 29.8PB", "up to 29.8PB"),
             ("480GB 500 MB/s | 960 GB 410 MB/s", "410 MB/s"),
+            ("480GB: up to 500 MB/s, 960GB: up to 410 MB/s", "up to 410 MB/s"),
             ("600 TB (5 years)", "600 TB (5 years)"),
             ("SATA 6Gb/s", "SATA 6Gb/s"),
             ("540 MB/s | 550 MB/s", "540 MB/s | 550 MB/s"),
