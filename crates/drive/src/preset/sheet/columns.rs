@@ -1,5 +1,7 @@
 //! Sheets of several capacities: which of a row's values are those of one drive.
 
+use std::cmp::Ordering;
+
 use super::key::{self, Field};
 use super::lines::{Row, is_amount, without_brackets};
 use super::value::{self, VALUE_MAX};
@@ -69,7 +71,7 @@ impl Column {
             let one =
                 |part: &&'v str| value::of_a_capacity(part).or_else(|| in_brackets(part).filter(|_| parts.len() > 1));
             let all = parts.iter().map(one).collect::<Option<Vec<_>>>()?;
-            all.into_iter().min_by(|one, two| self.distance(one.0).total_cmp(&self.distance(two.0)))
+            all.into_iter().min_by(|one, two| self.nearer(one.0, two.0))
         };
         let several = ["|", ", ", " / ", ";"].map(parts).into_iter().filter(|parts| parts.len() > 1);
         if let Some((size, own)) = several.chain([vec![value]]).find_map(named) {
@@ -84,7 +86,11 @@ impl Column {
     /// Which of the sheet's capacities is the drive's.
     fn nearest(&self) -> Option<usize> {
         let all = 0..self.all.len();
-        all.min_by(|one, two| self.distance(self.all[*one]).total_cmp(&self.distance(self.all[*two])))
+        all.min_by(|one, two| self.nearer(self.all[*one], self.all[*two]))
+    }
+
+    fn nearer(&self, one: f64, two: f64) -> Ordering {
+        self.distance(one).total_cmp(&self.distance(two))
     }
 
     fn distance(&self, size: f64) -> f64 {

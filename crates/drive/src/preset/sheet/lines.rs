@@ -200,18 +200,12 @@ fn below_headings(rows: impl Iterator<Item = Row>) -> Vec<Row> {
         let is_empty = value.as_ref().is_none_or(String::is_empty);
         let of = key::of(&without_brackets(&key));
         match &heading {
-            Some((name, at)) if is_empty && is_amount(&key) => {
-                // One below the other, these are of several capacities.
-                let value = found[*at].1.take().filter(|before| !before.is_empty());
-                found[*at] = (name.clone(), Some(value.map_or(key.clone(), |before| format!("{before} | {key}"))));
-            }
+            Some((_, at)) if is_empty && is_amount(&key) => put_below(&mut found[*at].1, key),
             // `1TB: up to 7,450 MB/s`.
-            Some((name, at))
+            Some((_, at))
                 if value::of_a_capacity(&format!("{key}: {}", value.as_deref().unwrap_or_default())).is_some() =>
             {
-                let own = format!("{key}: {}", value.unwrap_or_default());
-                let before = found[*at].1.take().filter(|before| !before.is_empty());
-                found[*at] = (name.clone(), Some(before.map_or(own.clone(), |before| format!("{before} | {own}"))));
+                put_below(&mut found[*at].1, format!("{key}: {}", value.unwrap_or_default()));
             }
             Some((name, at)) if !is_empty && is_only_read_or_write(&key) => {
                 // What its rows say is not said by the heading.
@@ -229,6 +223,12 @@ fn below_headings(rows: impl Iterator<Item = Row>) -> Vec<Row> {
         }
     }
     found
+}
+
+/// Adds a value below a name. One below the other, they are of several capacities.
+fn put_below(value: &mut Option<String>, more: String) {
+    let before = value.take().filter(|before| !before.is_empty());
+    *value = Some(before.map_or_else(|| more.clone(), |before| format!("{before} | {more}")));
 }
 
 /// Whether a line is an amount and no name: `680,000 IOPS`, `Up to 5,000 MB/s`.

@@ -245,6 +245,9 @@ fn a_sheet_of_several_capacities_is_that_of_the_one_that_is_given_beside_it() {
 /// Each was once taken as another capacity's, as a thousandth or not at all, without a word.
 #[test]
 fn values_of_other_capacities_are_never_taken() {
+    let of = |sheet: &str, capacity: &str| {
+        Ratings::read([sheet, &format!("capacity={capacity}")]).and_then(|ratings| ratings.file("mine"))
+    };
     for (sheet, capacity, has) in [
         ("Capacity 1TB 2TB\nSequential Read 5300 6700 MB/s", "1TB", "sequential_read = \"5300 MB/s\""),
         ("Capacity 1TB 2TB\nSequential Read (MB/s) 5300 6700", "1TB", "sequential_read = \"5300 MB/s\""),
@@ -271,8 +274,7 @@ fn values_of_other_capacities_are_never_taken() {
         ("Sequential Read / Write: 3.3 GB/s / 2.4 GB/s", "1TB", "sequential_write = \"2400 MB/s\""),
         ("Random: 400K/500K IOPS (W/R)", "1TB", "random_read_iops = 500000"),
     ] {
-        let made = Ratings::read([sheet, &format!("capacity={capacity}")]).and_then(|ratings| ratings.file("mine"));
-        let made = made.unwrap_or_else(|error| panic!("{sheet}: {error}"));
+        let made = of(sheet, capacity).unwrap_or_else(|error| panic!("{sheet}: {error}"));
         assert!(made.contains(has), "{sheet}: {made}");
     }
     for (sheet, capacity, words) in [
@@ -286,8 +288,7 @@ fn values_of_other_capacities_are_never_taken() {
         ("Endurance: 600 TBW / 1,200 TBW", "2TB", "several values"),
         ("600 TBW\nInterface: SATA", "1TB", "nothing between a name and its value"),
     ] {
-        let said = Ratings::read([sheet, &format!("capacity={capacity}")]).and_then(|ratings| ratings.file("mine"));
-        let said = said.map_or_else(|error| error.to_string(), |made| panic!("{sheet}: {made}"));
+        let said = of(sheet, capacity).map_or_else(|error| error.to_string(), |made| panic!("{sheet}: {made}"));
         assert!(said.contains(words), "{sheet}: {said}");
     }
 }
