@@ -1,6 +1,7 @@
 //! `assay serve` in a browser: from the list to a report and a comparison, and a run that is followed as it goes on.
 
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use crate::support::Place;
 use crate::support::served::Served;
@@ -173,28 +174,33 @@ fn a_run_is_followed_and_its_charts_grow_until_it_is_complete() {
     let mut review = Review(review.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     while served.get("/api/runs/1/live").status != 200 {
         assert!(review.0.try_wait().unwrap().is_none(), "the review ended before it began");
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
     }
     assert!(served.get("/").body.contains("badge running"), "the list tells that it goes on");
     // The review stands still while it is looked at, until the page shows all that is kept, however busy the machine is.
     let process = review.0.id().to_string();
     let signal = |name: &str| drop(attempt("kill", &[name, &process]));
-    signal("-STOP");
+    // Where it was stopped in the midst of a write to the store, nobody can read there: it goes on and is stopped again.
+    let stop = || loop {
+        signal("-STOP");
+        if let Some(answer) = served.get_within(Duration::from_secs(2), "/api/runs/1/live") {
+            let told: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+            let kept = told["steps"].as_array().unwrap().iter().map(|step| step["kept"].as_u64().unwrap()).sum::<u64>();
+            return (told["goes_on"] == true, kept);
+        }
+        signal("-CONT");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    stop();
     browser.look(1280, 900, false);
     browser.go(&served.url("/live/1"));
     assert_eq!(browser.ask("document.querySelector('#state').textContent"), "running");
 
-    let kept = || {
-        let told: serde_json::Value = serde_json::from_str(&served.get("/api/runs/1/live").body).unwrap();
-        let kept = told["steps"].as_array().unwrap().iter().map(|step| step["kept"].as_u64().unwrap()).sum::<u64>();
-        (told["goes_on"] == true, kept)
-    };
     let (mut grown, mut shares, mut shown) = (vec![browser.ask(MARKS).as_u64().unwrap()], Vec::new(), 0);
     loop {
         signal("-CONT");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        signal("-STOP");
-        let (goes_on, now) = kept();
+        std::thread::sleep(Duration::from_millis(20));
+        let (goes_on, now) = stop();
         if !goes_on {
             break;
         }
