@@ -180,14 +180,18 @@ fn a_run_is_followed_and_its_charts_grow_until_it_is_complete() {
     // The review stands still while it is looked at, until the page shows all that is kept, however busy the machine is.
     let process = review.0.id().to_string();
     let signal = |name: &str| drop(attempt("kill", &[name, &process]));
-    // Where it was stopped in the midst of a write to the store, nobody can read there: it goes on and is stopped again.
-    let stop = || loop {
+    // Where it was stopped in the midst of a write to the store, nobody can read there, and the server says so when it has
+    // waited: the review goes on and is stopped again.
+    let mut stop = || loop {
         signal("-STOP");
-        if let Some(answer) = served.get_within(Duration::from_secs(2), "/api/runs/1/live") {
+        let answer = served.get("/api/runs/1/live");
+        if answer.status == 200 {
             let told: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
             let kept = told["steps"].as_array().unwrap().iter().map(|step| step["kept"].as_u64().unwrap()).sum::<u64>();
             return (told["goes_on"] == true, kept);
         }
+        assert!(review.0.try_wait().unwrap().is_none(), "the review ended, and still: {}", answer.body);
+        eprintln!("stopped again: {}", answer.body);
         signal("-CONT");
         std::thread::sleep(Duration::from_millis(20));
     };

@@ -24,14 +24,6 @@ pub struct Answer {
     pub body: String,
 }
 
-impl Answer {
-    fn of(text: &str) -> Self {
-        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text}"));
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Self { status, head: head.to_owned(), body: body.to_owned() }
-    }
-}
-
 impl Served {
     pub fn new(place: &Place, options: &[&str]) -> Self {
         Self::at(place, "127.0.0.1:0", options)
@@ -64,16 +56,6 @@ impl Served {
         self.ask(path, &[])
     }
 
-    /// The same, where the server answers in full within a time.
-    pub fn get_within(&self, time: Duration, path: &str) -> Option<Answer> {
-        let mut stream = self.connect();
-        stream.set_read_timeout(Some(time)).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.host).unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).ok()?;
-        Some(Answer::of(&text)).filter(|answer| answer.status == 200)
-    }
-
     /// The same with lines of the head, which may name another host.
     pub fn ask(&self, path: &str, lines: &[&str]) -> Answer {
         let own = format!("Host: {}", self.host);
@@ -93,7 +75,9 @@ impl Served {
     pub fn answer(&self, mut stream: TcpStream) -> Answer {
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
-        Answer::of(&text)
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text}"));
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Answer { status, head: head.to_owned(), body: body.to_owned() }
     }
 
     /// The processor time that the server has used, of all its threads and with the kernel's on their behalf.
