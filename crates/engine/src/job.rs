@@ -10,7 +10,7 @@ use crate::Observer;
 pub struct Job<'w> {
     /// What errors call it; empty where there is no other.
     pub name: &'w str,
-    /// What it asks for, with its own ramp and its own end.
+    /// What it asks for, with its own delay, ramp and end.
     pub workload: &'w Workload,
     /// The seed of its random choices. To split it by the job's name keeps one job's requests as they are when
     /// another is added.

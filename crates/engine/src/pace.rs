@@ -26,8 +26,8 @@ pub(crate) enum Turn {
 }
 
 enum PaceKind {
-    /// Requests come whatever became of those before; the next at this time.
-    Open { arrivals: Arrivals, next: Nanos },
+    /// Requests come whatever became of those before.
+    Open(Arrivals),
     /// Pauses between bursts.
     Think {
         /// The next request is not due before this.
@@ -77,7 +77,7 @@ impl Pace {
             (Some((ReplayPace::ThinkAt { percent }, trace)), _) => {
                 PaceKind::Thoughtful(Thoughtful::new(&trace, percent, began))
             }
-            (_, Some(mut arrivals)) => PaceKind::Open { next: began + arrivals.next_arrival(), arrivals },
+            (_, Some(arrivals)) => PaceKind::Open(arrivals),
             (_, None) => PaceKind::Think { next: began, think, burst, left: burst },
         };
         Self { began, kind }
@@ -96,7 +96,7 @@ impl Pace {
     /// When the next request is due; none where that is for a completion to bring about, or nothing is left of a trace.
     fn due(&self) -> Option<Nanos> {
         match &self.kind {
-            PaceKind::Open { next, .. } => Some(*next),
+            PaceKind::Open(arrivals) => Some(self.began + arrivals.next()),
             PaceKind::Think { next, left, .. } => (*left > 0).then_some(*next),
             PaceKind::Recorded { next, percent, .. } => Some(self.began + quicker((*next)?.at, *percent)),
             PaceKind::Thoughtful(replay) => replay.due(),
@@ -105,13 +105,13 @@ impl Pace {
 
     /// Whether `request` has no time of its own, because it is a flush that follows what it flushes.
     fn follows(&self, request: Request) -> bool {
-        request.op == Op::Flush && matches!(self.kind, PaceKind::Open { .. } | PaceKind::Think { .. })
+        request.op == Op::Flush && matches!(self.kind, PaceKind::Open(_) | PaceKind::Think { .. })
     }
 
     /// The time from which the latency of the request counts that was due at `due` and is submitted at `now`.
     fn since(&self, due: Nanos, now: Nanos) -> Nanos {
         match self.kind {
-            PaceKind::Open { .. } | PaceKind::Recorded { .. } => due,
+            PaceKind::Open(_) | PaceKind::Recorded { .. } => due,
             PaceKind::Think { .. } | PaceKind::Thoughtful(_) => now,
         }
     }
@@ -122,7 +122,7 @@ impl Pace {
             return;
         }
         match &mut self.kind {
-            PaceKind::Open { arrivals, next } => *next = self.began + arrivals.next_arrival(),
+            PaceKind::Open(arrivals) => arrivals.pass(request.bytes()),
             // Without a pause there are no bursts.
             PaceKind::Think { left, think, .. } => *left -= u32::from(*think > Nanos::ZERO),
             PaceKind::Recorded { next, requests, .. } => *next = requests.next(),
@@ -137,7 +137,7 @@ impl Pace {
                 (*left, *next) = (*burst, now + *think)
             }
             PaceKind::Thoughtful(replay) => replay.done(now, tag),
-            PaceKind::Think { .. } | PaceKind::Open { .. } | PaceKind::Recorded { .. } => {}
+            PaceKind::Think { .. } | PaceKind::Open(_) | PaceKind::Recorded { .. } => {}
         }
     }
 }

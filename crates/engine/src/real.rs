@@ -293,7 +293,7 @@ impl RealRun<'_> {
             }
         };
         let _ = news.send(News::Ready);
-        let began = self.start.wait()?;
+        let began = self.begin(self.start.wait()?, job);
         let ended = worker.run(began);
         let is_whole = ended.is_ok();
         if ended.is_err() {
@@ -302,7 +302,17 @@ impl RealRun<'_> {
         let _ = news.send(News::Ended(job, ended.map(Box::new).map_err(blame)));
         // Who still holds it is still running: the coordinator must not wait for those that have ended.
         drop(news);
-        self.end.wait().filter(|_| is_whole).and_then(|began| worker.verify(began))
+        self.end.wait().filter(|_| is_whole).and_then(|_| worker.verify(began))
+    }
+
+    /// Waits for the begin of a job in a run that began at `began`, unless the run is given up before; when that is.
+    fn begin(&self, began: Instant, job: usize) -> Instant {
+        let (begin, shared) = (began + self.jobs[job].workload.delay.to_std(), &self.shared[job]);
+        let left = || begin.saturating_duration_since(Instant::now());
+        while !left().is_zero() && !shared.over.load(Ordering::Relaxed) && !shared.target.is_stopped() {
+            thread::sleep(left().min(WATCH_EVERY));
+        }
+        begin
     }
 
     /// Starts the workers together and gathers what they measured, with when that was; the first failure is the one to tell.
@@ -329,13 +339,13 @@ impl RealRun<'_> {
             placed.map(|(job, disks)| WorkerCount::new(job, disks, began, &cpu)).collect();
         let mut failure = None;
         while running > 0 {
-            let left = counts.iter().filter_map(|count| count.ramp).min().map(|from| from.since(elapsed()));
+            let left = counts.iter().filter_map(|count| count.lead).min().map(|from| from.since(elapsed()));
             let patience = left.map_or(WATCH_EVERY, |left| left.to_std().min(WATCH_EVERY));
             let asleep = Instant::now();
             let heard = news.recv_timeout(patience);
             let late = asleep.elapsed().saturating_sub(patience);
             if late >= HALT {
-                let counting = counts.iter_mut().filter(|count| count.ramp.is_none());
+                let counting = counts.iter_mut().filter(|count| count.lead.is_none());
                 counting.for_each(|count| count.halted += Nanos::from_std(late));
             }
             match heard {
@@ -445,6 +455,7 @@ impl WorkerWatch {
 
     /// Leaves the worker behind if its device does not answer; what it has measured.
     fn left_behind(&mut self, run: &SharedRun, now: Nanos) -> Option<Box<Measurement>> {
+        let now = now.since(run.workload.delay);
         let (silence, known) = (&mut self.silence, &mut self.call);
         let left = self.deposit.take_if(|call, left| {
             if std::mem::replace(known, call) != call {
@@ -463,7 +474,7 @@ struct WorkerCount {
     /// How many have not ended.
     running: u32,
     /// When counting begins; none once it has.
-    ramp: Option<Nanos>,
+    lead: Option<Nanos>,
     /// The process's time when it began.
     cpu: Cpu,
     /// The devices beneath the target, with what they had done by then.
@@ -479,12 +490,12 @@ struct WorkerCount {
 impl WorkerCount {
     fn new(job: &Job, disks: Vec<(BlockDevice, DiskCounters)>, began: Instant, cpu: &Cpu) -> Self {
         let Job { workload, seed, .. } = *job;
-        let counted_from = began + workload.ramp.to_std();
+        let counted_from = began + workload.lead().to_std();
         let measurement = Measurement::new(workload.clone(), seed, Clock::Real);
         Self {
             measurement: Measurement { began: Some(counted_from), ..measurement },
             running: workload.workers,
-            ramp: Some(workload.ramp).filter(|ramp| *ramp > Nanos::ZERO),
+            lead: Some(workload.lead()).filter(|lead| *lead > Nanos::ZERO),
             cpu: cpu.clone(),
             disks,
             counted_from: Nanos::ZERO,
@@ -495,8 +506,8 @@ impl WorkerCount {
 
     /// Reads the processor time anew when counting begins.
     fn begin(&mut self, now: Nanos) {
-        if self.ramp.is_some_and(|from| now >= from) {
-            (self.cpu, self.ramp, self.counted_from) = (kernel::cpu_time(), None, now);
+        if self.lead.is_some_and(|from| now >= from) {
+            (self.cpu, self.lead, self.counted_from) = (kernel::cpu_time(), None, now);
             self.disks = counted(self.disks.drain(..).map(|(device, _)| device));
         }
     }
@@ -506,7 +517,7 @@ impl WorkerCount {
         measured.into_iter().for_each(|measured| self.measurement.merge(measured));
         self.running -= 1;
         if self.running == 0 {
-            (self.ended, self.ramp) = (now, None);
+            (self.ended, self.lead) = (now, None);
             let time = now.since(self.counted_from);
             let disks = self.disks.iter().filter_map(|(device, before)| disk_use(device, *before, time)).collect();
             let taken = Cpu { halted: self.halted, disks, ..kernel::cpu_time().since(&self.cpu) };
@@ -516,7 +527,7 @@ impl WorkerCount {
 
     /// The whole job's measurement, unless nothing was completed by it, nor by any other job.
     fn measured(self, is_any_done: bool) -> Result<Measurement, RealError> {
-        let (time, ramp) = (self.ended, self.measurement.workload.ramp);
+        let (time, ramp) = (self.ended, self.measurement.workload.lead());
         match self.measurement.requests() {
             0 if !self.measurement.failures.is_empty() => {
                 Err(RealError::AllFailed { words: self.measurement.failures.words() })

@@ -65,10 +65,10 @@ pub(crate) struct RunningJobs<'r> {
 }
 
 impl<'r> RunningJobs<'r> {
-    /// A job that begins at `began` and has no workers yet.
+    /// A job of a run that begins at `began`, which has no workers yet.
     pub fn new(job: &Job<'r>, began: Nanos) -> Self {
         let Job { workload, seed, observer, .. } = *job;
-        let counted_from = began + workload.ramp;
+        let counted_from = began + workload.lead();
         Self {
             workers: Vec::with_capacity(workload.workers as usize),
             counted_from,
@@ -387,6 +387,7 @@ pub(crate) struct VirtualWorker {
 impl VirtualWorker {
     pub fn new(job: &Job, index: u32, first: u32, capacity: Bytes, began: Nanos) -> Result<Self, Invalid> {
         let Job { workload, seed, .. } = *job;
+        let began = began + workload.delay;
         let queue = || JobQueue {
             pace: Pace::new(workload, index, seed, began),
             depth: workload.queue_depth,
@@ -406,7 +407,7 @@ impl VirtualWorker {
             depth: workload.queue_depth,
             idle: 0,
             first,
-            queue: (!workload.is_closed()).then(queue),
+            queue: (!workload.is_closed() || workload.delay > Nanos::ZERO).then(queue),
         })
     }
 

@@ -32,7 +32,7 @@ pub fn run_virtual(drive: &mut dyn Drive, workload: &Workload, seed: Seed) -> Re
 
 /// Runs `jobs` side by side on `drive` from the time it has reached; what each measured, in their order.
 ///
-/// They begin together and compete for the drive as they would for a real one; apart from that, each runs as by
+/// They begin together, or after their delays, and compete for the drive as they would for a real one; apart from that, each runs as by
 /// [`run_virtual`], and ends by its own limits. What the drive does cannot be told apart by job: each is given all
 /// that it did while the job ran. Requests that the drive ends with an error end the run, or are counted apart from all
 /// figures.
@@ -71,7 +71,7 @@ pub fn run_virtual_together(
         }
         if !is_any_done {
             let is_empty = run.traffic.as_ref().is_some_and(|traffic| traffic.found_no_data(number));
-            let nothing = VirtualError::of_nothing(rest.at.since(run.began), job.workload.ramp, is_empty);
+            let nothing = VirtualError::of_nothing(rest.at.since(run.began), job.workload.lead(), is_empty);
             return Err(if is_cut_off { VirtualError::Interrupted } else { nothing.of(job) });
         }
         let done = running.from.map_or_else(Counters::default, |from| rest.counters - from);
@@ -160,7 +160,7 @@ impl<'r> VirtualRun<'r> {
                 running.workers.push(VirtualWorker::new(job, worker, first, capacity, began).map_err(of)?);
                 flights.resize(flights.len() + job.workload.queue_depth as usize, idle);
             }
-            match job.workload.ramp {
+            match job.workload.lead() {
                 Nanos::ZERO => running.note(drive, began),
                 _ => notes.push(Reverse((running.counted_from, number))),
             }

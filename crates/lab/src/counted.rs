@@ -22,7 +22,7 @@ pub(crate) fn counted<'a>(
     share: &'a Share,
 ) -> Observed<'a, impl FnMut(Nanos, Tag, Request)> {
     let whole = workload.stop.bytes.unwrap_or(Bytes::new(u64::MAX));
-    let length = workload.stop.time.map_or(Nanos::MAX, |time| time + workload.ramp);
+    let length = workload.stop.time.map_or(Nanos::MAX, |time| workload.lead() + time);
     let (step, tick) = (Bytes::new(whole.get() / TIMES), Nanos::from_nanos(length.as_nanos() / TIMES));
     let began = drive.now();
     let (mut next, mut next_at) = (step, began + tick.min(Nanos::from_nanos(u64::MAX / 4)));

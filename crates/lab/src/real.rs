@@ -252,7 +252,7 @@ fn done(workload: &Workload, progress: &engine::LiveProgress) -> f64 {
     let requests = stop.requests.map(|each| each * u64::from(workload.workers)).into_iter().chain(recorded);
     let shares = requests.map(|requests| share(progress.requests, requests));
     let shares = shares.chain(stop.bytes.map(|bytes| share(progress.bytes.get(), bytes.get())));
-    let time = stop.time.map(|time| share(progress.elapsed.as_nanos(), (time + workload.ramp).as_nanos()));
+    let time = stop.time.map(|time| share(progress.elapsed.as_nanos(), (workload.lead() + time).as_nanos()));
     shares.chain(time).fold(0.0, f64::max).min(1.0)
 }
 

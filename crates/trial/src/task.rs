@@ -125,7 +125,9 @@ pub fn line(command: &Command) -> String {
 
 /// What a program that failed complained of first, for what follows from that follows it; its last words if of nothing.
 fn complaint(ended: &Ended) -> String {
-    let complains = |line: &&str| ["error:", "fatal:"].iter().any(|word| line.to_lowercase().contains(word));
+    let complains = |line: &&str| {
+        line.starts_with("E: ") || ["error:", "fatal:"].iter().any(|word| line.to_lowercase().contains(word))
+    };
     ended.stderr.lines().find(complains).map_or_else(|| ended.last_words(), |line| line.trim().to_owned())
 }
 

@@ -1,6 +1,6 @@
 //! When requests come.
 
-use block::{Nanos, Seed};
+use block::{Bytes, Nanos, Seed};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,9 @@ pub struct Arrival {
     /// Requests that come to each worker in a second, however many are waiting; zero for as many as the queue
     /// takes \[`rate_iops`\].
     pub rate: u32,
+    /// The data of those requests in a second, where that is given in place of their number \[`rate`\].
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub bandwidth: Bytes,
     /// How they are spread over the second \[`rate_process`\].
     pub process: ArrivalProcess,
 }
@@ -24,19 +27,24 @@ pub struct Arrival {
 impl Default for Arrival {
     /// A closed loop: the next request comes when one is completed.
     fn default() -> Self {
-        Self { think: Nanos::ZERO, burst: 1, rate: 0, process: ArrivalProcess::Linear }
+        Self { think: Nanos::ZERO, burst: 1, rate: 0, bandwidth: Bytes::ZERO, process: ArrivalProcess::Linear }
     }
 }
 
 impl Arrival {
     /// Whether requests come at a rate of their own, so that latency counts from when they come.
-    pub const fn is_open(&self) -> bool {
-        self.rate > 0
+    pub fn is_open(&self) -> bool {
+        self.rate > 0 || self.bandwidth > Bytes::ZERO
     }
 
     /// Whether the next request comes whenever one is completed.
     pub fn is_closed(&self) -> bool {
-        self.rate == 0 && self.think == Nanos::ZERO
+        !self.is_open() && self.think == Nanos::ZERO
+    }
+
+    /// How many requests of this mean size come to each worker in a second.
+    pub fn requests_a_second(&self, mean: f64) -> f64 {
+        if self.rate > 0 { f64::from(self.rate) } else { self.bandwidth.get() as f64 / mean }
     }
 }
 
@@ -55,13 +63,15 @@ pub enum ArrivalProcess {
 #[derive(Clone, Debug)]
 pub struct Arrivals {
     process: ArrivalProcess,
-    /// Even ones: which is next, counted over all workers in turn, and how many come to all in a second.
-    turn: u64,
-    workers: u64,
+    /// Whether each request counts as much as it is long, and not as one.
+    by_size: bool,
+    /// How many of these come to all workers in a second.
     together: u64,
-    /// Random ones: the mean gap, and when the last came.
-    gap: f64,
-    last: Nanos,
+    workers: u64,
+    /// Even ones: how many come to all workers before the next.
+    before: u128,
+    /// When the next comes.
+    next: Nanos,
     random: Xoshiro256PlusPlus,
 }
 
@@ -70,34 +80,55 @@ impl Arrivals {
     ///
     /// Even arrivals of several workers alternate, so that together they are even too.
     pub fn new(workload: &Workload, worker: u32, seed: Seed) -> Option<Self> {
-        let Arrival { rate, process, .. } = workload.arrival;
+        let Arrival { rate, bandwidth, process, .. } = workload.arrival;
         let seed = seed.number(u64::from(worker)).split("arrivals");
-        workload.arrival.is_open().then(|| Self {
+        let (workers, by_size) = (u64::from(workload.workers), rate == 0);
+        let mut arrivals = workload.arrival.is_open().then(|| Self {
             process,
-            turn: u64::from(worker),
-            workers: u64::from(workload.workers),
-            together: u64::from(rate) * u64::from(workload.workers),
-            gap: 1e9 / f64::from(rate),
-            last: Nanos::ZERO,
+            by_size,
+            together: workers * if by_size { bandwidth.get() } else { u64::from(rate) },
+            workers,
+            before: 0,
+            next: Nanos::ZERO,
             random: Xoshiro256PlusPlus::seed_from_u64(seed.get()),
-        })
+        })?;
+        match process {
+            ArrivalProcess::Linear => arrivals.step(arrivals.weight(workload.block_mean()) * u128::from(worker)),
+            ArrivalProcess::Poisson => arrivals.pass(workload.block_mean()),
+        }
+        Some(arrivals)
     }
 
     /// When the next request comes.
-    pub fn next_arrival(&mut self) -> Nanos {
+    pub const fn next(&self) -> Nanos {
+        self.next
+    }
+
+    /// Goes on to the request that follows one of this size.
+    pub fn pass(&mut self, size: Bytes) {
+        let weight = self.weight(size) * u128::from(self.workers);
         match self.process {
-            ArrivalProcess::Linear => {
-                let at = u128::from(self.turn) * 1_000_000_000 / u128::from(self.together);
-                self.turn += self.workers;
-                Nanos::from_nanos(at as u64)
-            }
+            ArrivalProcess::Linear => self.step(weight),
             ArrivalProcess::Poisson => {
                 let even: f64 = self.random.random();
-                self.last += Nanos::from_nanos((-(1.0 - even).ln() * self.gap).round() as u64);
-                self.last
+                let gap = 1e9 * weight as f64 / self.together as f64;
+                self.next += Nanos::from_nanos((-(1.0 - even).ln() * gap).round() as u64);
             }
         }
     }
+
+    fn weight(&self, size: Bytes) -> u128 {
+        if self.by_size { u128::from(size.get()) } else { 1 }
+    }
+
+    fn step(&mut self, weight: u128) {
+        self.before += weight;
+        self.next = Nanos::from_nanos((self.before * 1_000_000_000 / u128::from(self.together)) as u64);
+    }
+}
+
+fn is_none(bandwidth: &Bytes) -> bool {
+    *bandwidth == Bytes::ZERO
 }
 
 #[cfg(test)]
@@ -108,7 +139,16 @@ mod tests {
         let arrival = Arrival { rate, process, ..Arrival::default() };
         let workload = Workload { arrival, workers, ..Workload::default() };
         let mut arrivals = Arrivals::new(&workload, worker, Seed::new(7)).unwrap();
-        (0..100_000).map(|_| arrivals.next_arrival().as_nanos()).collect()
+        times(&mut arrivals, &[Bytes::from_kib(4)]).take(100_000).collect()
+    }
+
+    /// When requests come of these sizes, again and again.
+    fn times<'a>(arrivals: &'a mut Arrivals, sizes: &'a [Bytes]) -> impl Iterator<Item = u64> + 'a {
+        sizes.iter().cycle().map(|size| {
+            let at = arrivals.next().as_nanos();
+            arrivals.pass(*size);
+            at
+        })
     }
 
     #[test]
@@ -135,6 +175,23 @@ mod tests {
         let of = |worker| arrivals(1000, ArrivalProcess::Poisson, 2, worker);
         assert_ne!(of(0), of(1));
         assert_eq!(of(1), of(1));
+    }
+
+    #[test]
+    fn data_comes_at_its_rate_whatever_the_sizes_and_below_one_request_a_second() {
+        let at = |worker, process, sizes: &[u64]| {
+            let arrival = Arrival { bandwidth: Bytes::from_mib(1), process, ..Arrival::default() };
+            let workload = Workload { arrival, workers: 2, block: Bytes::from_mib(4), ..Workload::default() };
+            let sizes: Vec<Bytes> = sizes.iter().map(|&size| Bytes::from_mib(size)).collect();
+            let mut arrivals = Arrivals::new(&workload, worker, Seed::new(7)).unwrap();
+            times(&mut arrivals, &sizes).take(10_000).collect::<Vec<u64>>()
+        };
+        let second = 1_000_000_000;
+        assert_eq!(at(0, ArrivalProcess::Linear, &[4, 1])[..4], [0, 4 * second, 5 * second, 9 * second]);
+        assert_eq!(at(1, ArrivalProcess::Linear, &[4])[..2], [2 * second, 6 * second], "workers alternate");
+        let random = at(0, ArrivalProcess::Poisson, &[4, 1]);
+        let mean = (random[9_999] - random[0]) as f64 / 9_999.0 / second as f64;
+        assert!((mean - 2.5).abs() < 0.1, "{mean} s between requests of 2.5 MiB in the mean");
     }
 
     #[test]

@@ -66,7 +66,7 @@ pub enum Invalid {
     TwoFlushes,
     #[error("thinktime_blocks must be at least 1")]
     EmptyBurst,
-    #[error("rate_iops and thinktime exclude each other; give one of them")]
+    #[error("rate_iops, rate and thinktime exclude each other; give one of them")]
     TwoPaces,
     #[error("a share of {found} % duplicate blocks is out of range; give 0 to 100")]
     Duplicates { found: u8 },
@@ -89,8 +89,8 @@ pub enum Invalid {
          number_ios or io_size and no runtime, and give the same here"
     )]
     VerifyOnlyForATime,
-    #[error("{found} IOPS is more than one request per nanosecond; give a lower rate_iops")]
-    RateTooHigh { found: u32 },
+    #[error("{found} IOPS is more than one request per nanosecond; give a lower rate_iops or rate")]
+    RateTooHigh { found: u64 },
     #[error("there is no trace to replay; give read_iolog=FILE, or leave out the replay_ options")]
     ReplayOfNothing,
     #[error("a trace is replayed by one worker, not by {workers}; give numjobs=1, or a job for each trace")]
@@ -138,8 +138,8 @@ impl Invalid {
             Self::SteadyOrder => &[Field::Sprandom, Field::SprOp],
             Self::TwoFlushes => &[Field::Fdatasync, Field::Fsync],
             Self::EmptyBurst => &[Field::ThinktimeBlocks],
-            Self::TwoPaces => &[Field::Thinktime, Field::RateIops],
-            Self::RateTooHigh { .. } => &[Field::RateIops],
+            Self::TwoPaces => &[Field::Thinktime, Field::RateIops, Field::Rate],
+            Self::RateTooHigh { .. } => &[Field::RateIops, Field::Rate],
             Self::Duplicates { .. } => &[Field::DedupePercentage],
             Self::VerifiesNothing => &[Field::VerifyOnly, Field::VerifyFatal],
             Self::NothingToVerify | Self::VerifiedParts | Self::VerifiedDuplicates => &[Field::Verify],
@@ -202,7 +202,7 @@ impl Workload {
 
     /// The same of what few workloads ask for.
     fn check_details(&self) -> Result<(), Invalid> {
-        let Arrival { think, burst, rate, .. } = self.arrival;
+        let Arrival { think, burst, rate, bandwidth, .. } = self.arrival;
         let share = self.random_share.largest();
         if share > 100 {
             return Err(Invalid::RandomShare { found: share });
@@ -236,11 +236,13 @@ impl Workload {
         if burst == 0 {
             return Err(Invalid::EmptyBurst);
         }
-        if rate > 0 && think > Nanos::ZERO {
+        if [rate > 0, bandwidth > Bytes::ZERO, think > Nanos::ZERO].into_iter().filter(|is_given| *is_given).count() > 1
+        {
             return Err(Invalid::TwoPaces);
         }
-        if rate > 1_000_000_000 {
-            return Err(Invalid::RateTooHigh { found: rate });
+        let found = self.arrival.requests_a_second(self.block_mean().max(SECTOR).get() as f64);
+        if found > 1e9 {
+            return Err(Invalid::RateTooHigh { found: found as u64 });
         }
         self.replay.as_ref().map_or(Ok(()), |replay| self.check_replay(replay))?;
         self.check_verify()

@@ -71,6 +71,9 @@ pub struct Workload {
     pub share: Option<u8>,
     /// When to end.
     pub stop: Stop,
+    /// How long after the run's begin it begins, as of a job beside others \[`startdelay`\].
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub delay: Nanos,
     /// Time at the start that is run but not counted \[`ramp_time`\].
     pub ramp: Nanos,
     /// Several sizes with the share of each, in place of `block` \[`bssplit`\].
@@ -144,6 +147,10 @@ fn is_nothing(bytes: &Bytes) -> bool {
     *bytes == Bytes::ZERO
 }
 
+fn is_no_time(time: &Nanos) -> bool {
+    *time == Nanos::ZERO
+}
+
 fn is_off(is_on: &bool) -> bool {
     !is_on
 }
@@ -167,6 +174,7 @@ impl Default for Workload {
             size: None,
             share: None,
             stop: Stop::default(),
+            delay: Nanos::ZERO,
             ramp: Nanos::ZERO,
             sizes: None,
             random_share: RandomShare::ALL,
@@ -281,11 +289,16 @@ impl Workload {
         if self.replay.is_some() || self.verify.stamps { Nanos::ZERO } else { self.ramp }
     }
 
+    /// How long after the run's begin its requests count.
+    pub fn lead(&self) -> Nanos {
+        self.delay + self.ramp
+    }
+
     /// How long it takes where nothing but time ends it; none elsewhere.
     pub fn time_alone(&self) -> Option<Nanos> {
         let Stop { time, requests, bytes, span } = self.stop;
         let is_alone = requests.is_none() && bytes.is_none() && span.is_none() && self.replay.is_none();
-        time.filter(|_| is_alone).map(|time| self.ramp + time)
+        time.filter(|_| is_alone).map(|time| self.lead() + time)
     }
 
     /// Whether the next request follows whenever one is completed.

@@ -75,7 +75,9 @@ impl SharedRun<'_> {
 
     /// Enters what a worker has submitted in the target's record, if there is one.
     pub(super) fn keep(&self, kept: Option<Vec<(Nanos, Request)>>) {
-        if let (Some(record), Some(job), Some(kept)) = (self.target.record(), self.recorded_as, kept) {
+        if let (Some(record), Some(job), Some(mut kept)) = (self.target.record(), self.recorded_as, kept) {
+            // Its times are the job's.
+            kept.iter_mut().for_each(|(at, _)| *at += self.workload.delay);
             record.add(job, kept);
         }
     }

@@ -118,6 +118,26 @@ fn a_job_that_ends_first_leaves_the_drive_to_the_other() {
     assert!(whole.requests[0] > part.requests[0], "but it is read on");
 }
 
+/// A job before its delay is over does nothing, and its own times begin with it.
+#[test]
+fn each_job_has_its_own_delay() {
+    let (delay, ramp) = (Nanos::from_secs(2), Nanos::from_millis(100));
+    for open in [Arrival::default(), Arrival { rate: 3_000, ..Arrival::default() }] {
+        let late = Workload { delay, ramp, arrival: open, ..reader(16) };
+        let mut drive = filled();
+        let began = drive.now();
+        let both = run_virtual_together(&mut drive, &jobs(&[reader(16), late.clone()]), OnError::Stop).unwrap();
+        assert_eq!(both[0], run_virtual(&mut filled(), &reader(16), jobs(&[reader(16)])[0].seed).unwrap(), "was alone");
+        assert_eq!(both[1].elapsed.as_nanos() / 1_000_000, 1000, "{}", both[1].elapsed);
+        let end = drive.now().since(began);
+        assert!(end.as_nanos().abs_diff(3_100_000_000) < 2_000_000, "{end}");
+        let done = both[1].drive.unwrap().requests[0];
+        assert!(done.abs_diff(both[1].read.requests) <= 32, "{done} in the time of {}", both[1].read.requests);
+        let alone = run_virtual(&mut filled(), &late, Seed::new(9)).unwrap();
+        assert!((alone.iops() / both[1].iops() - 1.0).abs() < 0.1, "{} and {}", alone.iops(), both[1].iops());
+    }
+}
+
 /// A job before its ramp is over loads the drive, but counts nothing.
 #[test]
 fn each_job_has_its_own_ramp() {
@@ -152,6 +172,24 @@ fn target(directory: &tempfile::TempDir, direct: bool) -> Target {
 
 fn scratch() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+#[test]
+fn a_job_on_a_file_begins_after_its_delay() {
+    let directory = scratch();
+    let target = target(&directory, false);
+    let whole =
+        Workload { pattern: Pattern::Write, stop: Stop::after_bytes(Bytes::from_mib(8)), ..Workload::default() };
+    run_real_together(&target, &jobs(&[whole]), &|_| {}).unwrap();
+    let (delay, time) = (Nanos::from_millis(300), Nanos::from_millis(100));
+    let early = Workload { stop: Stop::after_requests(10), ..reader(1) };
+    let late =
+        Workload { delay, stop: Stop::after(time), arrival: Arrival { rate: 100, ..Arrival::default() }, ..reader(1) };
+    let began = std::time::Instant::now();
+    let both = run_real_together(&target, &jobs(&[early, late]), &|_| {}).unwrap();
+    assert!(began.elapsed() >= (delay + time).to_std());
+    assert_eq!(both[1].began.unwrap() - both[0].began.unwrap(), delay.to_std());
+    assert!(both[1].elapsed >= time && (1..=10).contains(&both[1].requests()), "{:?}", both[1].requests());
 }
 
 #[test]

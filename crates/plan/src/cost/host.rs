@@ -18,7 +18,7 @@ impl Place {
     pub(super) fn simulating(&self, workload: &Workload) -> Nanos {
         let block = workload.block_mean().get() as f64;
         let a_second = self.pace.requests_a_second(workload);
-        let by_time = workload.stop.time.map_or(f64::MAX, |time| (time + workload.ramp).as_secs_f64() * a_second);
+        let by_time = workload.stop.time.map_or(f64::MAX, |time| (workload.ramp + time).as_secs_f64() * a_second);
         let by_count = workload.stop.requests.map_or(f64::MAX, |each| each as f64 * f64::from(workload.workers));
         let by_bytes = workload.stop.bytes.map_or(f64::MAX, |bytes| bytes.get() as f64 / block);
         let recorded = workload.replay.as_ref().and_then(|replay| replay.digest);

@@ -180,7 +180,7 @@ impl Place {
             Nanos::ZERO => Bounds::default(),
             ramp => Bounds::estimated(in_time(ramp)),
         };
-        let (written, time) = (written(workload, moved.and(ramp)), time.and(Bounds::exact(workload.ramp)));
+        let (written, time) = (written(workload, moved.and(ramp)), time.and(Bounds::exact(workload.lead())));
         Cost { written, time, host: self.simulating(workload) }
     }
 

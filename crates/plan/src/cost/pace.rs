@@ -105,7 +105,7 @@ impl Pace {
         let answered = in_flight / (latency.as_secs_f64() + mean(workload) / self.read.get() as f64);
         let random = if is_random { weigh(self.random_reads as f64, self.random_writes as f64) } else { f64::MAX };
         let asked = match workload.arrival.is_open() {
-            true => f64::from(workload.arrival.rate) * f64::from(workload.workers),
+            true => workload.arrival.requests_a_second(mean(workload)) * f64::from(workload.workers),
             false => f64::MAX,
         };
         path.min(answered).min(random).min(asked)

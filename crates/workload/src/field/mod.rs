@@ -66,7 +66,7 @@ pub enum Mark {
     Writes,
     /// It says what is written.
     Content,
-    /// It says when a workload ends, or what is not counted; where rounds do, it has no say.
+    /// It says when a workload begins or ends, or what is not counted; where rounds do, it has no say.
     End,
 }
 

@@ -282,6 +282,10 @@ fn job_time(reading: &OptionReader) -> Option<Nanos> {
 /// The length of each of the job's files; of a range the largest.
 fn file_size(reading: &OptionReader) -> Option<Bytes> {
     let given = reading.option("filesize")?;
+    if given.text().ends_with('%') {
+        reading.tell(given.lost("the file is used as long as it is; fio does so with a device alone"));
+        return None;
+    }
     match given.text().split_once(['-', ':']) {
         Some((_, most)) => {
             reading.tell(given.lost("every file has the largest of these sizes"));
@@ -310,7 +314,7 @@ fn end(reading: &OptionReader, time: Option<Nanos>, job: &mut ImportedJob) {
     let passes = job.lay(job.start_of(0));
     if let Some(passes) = &passes {
         let limit = if let Some(FioAmount::Bytes(limit)) = io_size { Some(limit) } else { None };
-        passes.tell(reading, limit, loops);
+        passes.tell(reading, limit, loops, job.extent.is_timed);
     }
     let limit = ["io_size", "size"].into_iter().find_map(|name| reading.option(name));
     if let (Some(passes), Some(given)) = (&passes, limit)

@@ -499,7 +499,6 @@ fn options_of(field: Field) -> Vec<&'static str> {
     let more: &[&'static str] = match field {
         Field::Bs => &["bsrange"],
         Field::IoSize => &["size", "filesize"],
-        Field::RateIops => &["rate"],
         _ => &[],
     };
     table::named(field.name()).map(|known| known.name).into_iter().chain(more.iter().copied()).collect()

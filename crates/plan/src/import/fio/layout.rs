@@ -236,6 +236,7 @@ fn begin(mut jobs: Vec<ImportedJob>, since_start: &mut Option<Nanos>, notices: &
     }
     // In fio a delay begins with the first of all jobs.
     let wait = delay.since(since_start.unwrap_or_default());
+    jobs.iter_mut().for_each(|job| job.workload.delay = job.delay - delay);
     let times = jobs.iter().map(|job| job.workload.time_alone());
     let longest = times.collect::<Option<Vec<Nanos>>>().and_then(|times| times.into_iter().max());
     *since_start = since_start.zip(longest).map(|(before, time)| before + wait + time);
@@ -245,9 +246,6 @@ fn begin(mut jobs: Vec<ImportedJob>, since_start: &mut Option<Nanos>, notices: &
         }));
     }
     for job in &jobs {
-        if let Some(given) = job.section.option("startdelay").filter(|_| job.delay > delay) {
-            notices.push(given.lost("the job begins with the concurrent ones"));
-        }
         if let Some(given) = job.section.option("exitall").filter(|_| job.ends_others && jobs.len() > 1) {
             notices.push(given.lost("each job runs to its own end; give all the same `runtime`"));
         }

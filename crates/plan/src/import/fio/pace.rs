@@ -1,6 +1,6 @@
 //! How fast a job's requests come.
 
-use block::{Nanos, Op};
+use block::{Bytes, Nanos, Op};
 use workload::{ArrivalProcess, Workload};
 
 use super::given::FioOption;
@@ -8,24 +8,21 @@ use super::reading::{Each, FioDirection, OptionReader};
 
 /// Sets the rate at which requests come, or the pauses between them.
 pub(super) fn set(reading: &OptionReader, towards: FioDirection, workload: &mut Workload) {
-    let rate = match (reading.option("rate_iops"), reading.option("rate")) {
-        (Some(given), other) => {
-            let rate = requests(reading, given, towards, workload);
-            if let Some(other) = other.filter(|_| rate > 0) {
-                reading.tell(other.lost("the job uses only `rate_iops`"));
-            }
-            rate
-        }
-        (None, Some(given)) => bytes(reading, given, towards, workload),
-        (None, None) => 0,
-    };
-    workload.arrival.rate = rate;
-    if rate > 0 {
+    if let Some(given) = reading.option("rate_iops") {
+        workload.arrival.rate = requests(reading, given, towards, workload);
+    }
+    match reading.option("rate") {
+        Some(given) if workload.arrival.is_open() => reading.tell(given.lost("the job uses only `rate_iops`")),
+        Some(given) => workload.arrival.bandwidth = bandwidth(reading, given, towards, workload),
+        None => {}
+    }
+    let is_open = workload.arrival.is_open();
+    if is_open {
         workload.arrival.process = process(reading);
     }
     let think = reading.time("thinktime", 1e3).unwrap_or_default();
     match reading.option("thinktime").filter(|_| think > Nanos::ZERO) {
-        Some(given) if rate > 0 => reading.tell(given.lost("requests come at their rate, without pauses")),
+        Some(given) if is_open => reading.tell(given.lost("requests come at their rate, without pauses")),
         Some(_) => {
             workload.arrival.think = think;
             workload.arrival.burst = reading.small("thinktime_blocks").unwrap_or(1);
@@ -41,42 +38,51 @@ fn process(reading: &OptionReader) -> ArrivalProcess {
     }
 }
 
-/// The rates of both directions together, each of which fio keeps by itself.
+/// The rates of both directions together; `each` is of requests. fio keeps each by itself, so that they decide the mix, too.
 fn together(
     reading: &OptionReader,
     given: &FioOption,
     each: Each<f64>,
     towards: FioDirection,
-    workload: &Workload,
+    workload: &mut Workload,
 ) -> f64 {
     if towards != FioDirection::Mixed {
         return each.of(towards).0;
     }
     let sum = each.reads + each.writes;
-    let share = f64::from(workload.read_percent) / 100.0;
     if each.reads == 0.0 || each.writes == 0.0 {
         reading.tell(given.lost(
             "reads and writes are limited together or not at all; here they are not, and have their shares of the mix",
         ));
         return 0.0;
     }
-    if (each.reads - sum * share).abs() > 0.005 * sum {
-        reading.tell(given.lost(format!("the job runs at {sum:.0} IOPS in total, reads in their share of the mix")));
+    let percent = 100.0 * each.reads / sum;
+    if (percent - f64::from(workload.read_percent)).abs() > 0.5 {
+        workload.read_percent = percent.round() as u8;
+    }
+    if (percent - f64::from(workload.read_percent)).abs() > 0.05 * percent.min(100.0 - percent) {
+        let share = workload.read_percent;
+        reading.tell(given.lost(format!("{share} % of requests are reads; by these rates {percent:.2} % are")));
     }
     sum
 }
 
 /// `rate_iops`: requests of each clone in a second.
-fn requests(reading: &OptionReader, given: &FioOption, towards: FioDirection, workload: &Workload) -> u32 {
+fn requests(reading: &OptionReader, given: &FioOption, towards: FioDirection, workload: &mut Workload) -> u32 {
     let read = |given: &FioOption, text: &str| reading.number(given, text).map(|number| number as f64);
     let Some(each) = reading.each(given.known.name, 0.0, read) else { return 0 };
-    within(reading, given, together(reading, given, each, towards, workload))
+    let rate = together(reading, given, each, towards, workload);
+    if rate > 1e9 {
+        reading.tell(given.bad("more than 1e9 IOPS is out of range; leave it out"));
+        return 0;
+    }
+    rate.round() as u32
 }
 
-/// `rate`: bytes of each clone in a second, turned into requests of the mean size.
-fn bytes(reading: &OptionReader, given: &FioOption, towards: FioDirection, workload: &Workload) -> u32 {
+/// `rate`: bytes of each clone in a second.
+fn bandwidth(reading: &OptionReader, given: &FioOption, towards: FioDirection, workload: &mut Workload) -> Bytes {
     let read = |given: &FioOption, text: &str| reading.size(given, text).map(|size| size.get() as f64);
-    let Some(each) = reading.each(given.known.name, 0.0, read) else { return 0 };
+    let Some(each) = reading.each(given.known.name, 0.0, read) else { return Bytes::ZERO };
     let mean = |op| {
         let sizes = workload.sizes_of(op).into_iter();
         let sum: f64 = sizes.map(|entry| entry.size.get() as f64 * f64::from(entry.percent)).sum();
@@ -87,22 +93,7 @@ fn bytes(reading: &OptionReader, given: &FioOption, towards: FioDirection, workl
         writes: each.writes / mean(Op::Write),
         trims: each.trims / mean(Op::Trim),
     };
-    let exact = together(reading, given, requests, towards, workload);
-    if exact > 0.0 && exact < 1.0 {
-        reading.tell(given.lost("that is less than 1 IOPS, so the job runs without a limit"));
-        return 0;
-    }
-    let rate = exact.round();
-    if (rate - exact).abs() > 1e-9 * exact {
-        reading.tell(given.lost(format!("that is {exact:.3} IOPS, rounded to {rate:.0}")));
-    }
-    within(reading, given, rate)
-}
-
-fn within(reading: &OptionReader, given: &FioOption, rate: f64) -> u32 {
-    if rate > 1e9 {
-        reading.tell(given.bad("more than 1e9 IOPS is out of range; leave it out"));
-        return 0;
-    }
-    rate.round() as u32
+    let all = if towards == FioDirection::Mixed { each.reads + each.writes } else { each.of(towards).0 };
+    let is_limited = together(reading, given, requests, towards, workload) > 0.0;
+    if is_limited { Bytes::new(all as u64) } else { Bytes::ZERO }
 }

@@ -137,8 +137,9 @@ impl Passes {
         self.length.is_multiple_of(least)
     }
 
-    /// Tells what of fio's order is not taken over in so many loops, or until `limit` has been moved.
-    pub(super) fn tell(&self, reading: &OptionReader, limit: Option<Bytes>, loops: u64) {
+    /// Tells what of fio's order is not taken over in so many loops, until `limit` has been moved, or, if the job `is_timed`, until
+    /// its time is over.
+    pub(super) fn tell(&self, reading: &OptionReader, limit: Option<Bytes>, loops: u64, is_timed: bool) {
         let goes_on = limit.is_some_and(|limit| limit > self.asked);
         let follows = match self.odd {
             Some(OddOrder::Shifted) => {
@@ -146,6 +147,10 @@ impl Passes {
             }
             Some(OddOrder::Drawn) => {
                 "the job ends with its size; in fio when the first request finds no place in the range"
+            }
+            Some(OddOrder::GoesOn) if is_timed && reading.switch("randrepeat") == Some(false) => return,
+            Some(OddOrder::GoesOn) if is_timed => {
+                "requests go on as they come; fio makes those of the beginning again whenever one would go on beyond the end of the range"
             }
             Some(OddOrder::GoesOn) => {
                 "the job ends with its size; in fio with the first request that goes on from another beyond the end of the range"

@@ -186,7 +186,12 @@ impl<'s> OptionReader<'s> {
 
     /// A share in percent, perhaps one for each kind of request.
     pub(super) fn share(&self, given: &FioOption, text: &str) -> Option<u8> {
-        let share = text.strip_suffix('%').unwrap_or(text).parse().ok().filter(|&share: &u8| share <= 100);
+        // Of a fraction fio takes the whole number before it.
+        let number = text.strip_suffix('%').unwrap_or(text);
+        let whole = number.split_once('.').map_or(number, |(whole, part)| {
+            if part.bytes().all(|digit| digit.is_ascii_digit()) { whole } else { number }
+        });
+        let share = whole.parse().ok().filter(|&share: &u8| share <= 100);
         if share.is_none() {
             self.tell(given.bad(format!("`{text}` is not a share from 0 to 100 %")));
         }

@@ -86,10 +86,8 @@ const TAKEN: &[FioOptionSpec] = &[
     known("buffered", &[], Honoured),
     known("overwrite", &[], Honoured),
     known("loops", &[], Honoured),
-    known("startdelay", &[], Honoured),
     known("time_based", &[], Honoured),
     known("rwmixwrite", &[], Honoured),
-    known("rate", &[], Honoured),
     known("stonewall", &["wait_for_previous"], Honoured),
 ];
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use block::Bytes;
+use block::{Bytes, Nanos};
 
 use super::*;
 
@@ -211,7 +211,10 @@ fn requests_are_what_they_are_in_fio() {
         ("ioengine=psync\niodepth=32", "iodepth=1 "),
         ("ioengine=psync\niodepth=32\nio_submit_mode=offload", "iodepth=32 "),
         ("iodepth=32", "iodepth=1 "),
-        ("rate=1m", "rate_iops=256"),
+        ("rate=1m", "rate=1m"),
+        ("rate=1250", "rate=1250"),
+        ("rw=randrw\nrate=1m,3m", "rwmixread=25"),
+        ("rw=randrw\nrwmixread=12.5", "rwmixread=12"),
         ("rw=randrw\nrate_iops=100", "rate_iops=200"),
         ("rate_iops=50\nrate_process=poisson", "rate_iops=50 rate_process=poisson"),
         ("offset_increment=1g\nnumjobs=2", "numjobs=2 size=2g"),
@@ -233,6 +236,27 @@ fn clones_that_begin_apart_are_jobs_of_their_own() {
         .collect();
     let megabyte = Some(Bytes::from_mib(1));
     assert_eq!(told, [("a-1".to_owned(), Bytes::ZERO, megabyte), ("a-2".to_owned(), Bytes::from_mib(4), megabyte)]);
+}
+
+#[test]
+fn what_is_honoured_is_not_told() {
+    for options in [
+        "rate=5000",
+        "rate=10m,\nbssplit=4k/50:8k/50",
+        "rw=randrw\nrate_iops=100,900",
+        "rw=randread\npercentage_random=50\nbssplit=4k/50:8k/50\nnorandommap\ntime_based\nruntime=9\nrandrepeat=0",
+    ] {
+        let told = notices(&format!("[a]\nsize=1g\nfilename=x\n{options}\n"));
+        assert!(told.iter().all(|notice| !notice.contains("not honoured")), "{options}: {told:?}");
+    }
+}
+
+#[test]
+fn jobs_of_a_group_wait_for_what_they_have_in_common_and_begin_one_after_the_other() {
+    let import = read("[global]\nsize=1g\nfilename=x\nstartdelay=2\n[a]\n[b]\nstartdelay=5\n", &Bench::default());
+    assert!(steps(&import).contains("name=delay-1 do=idle time=2s"), "{}", steps(&import));
+    let delays: Vec<_> = import.jobs().map(|job| job.workload.delay).collect();
+    assert_eq!((delays, import.notices.len()), (vec![Nanos::ZERO, Nanos::from_secs(3)], 0));
 }
 
 #[test]
@@ -266,8 +290,13 @@ fn what_is_not_honoured_is_told_with_its_line_and_what_follows() {
         ("loops=0", "the job runs once"),
         ("rw=read:-8k", "addresses go forward without gaps, not backward"),
         ("rw=randread\nbssplit=512/50:4k/50\nnorandommap=0", "may repeat before all others"),
-        ("rate=1250", "less than 1 IOPS"),
-        ("rate=5000", "that is 1.221 IOPS, rounded to 1"),
+        ("rw=randrw\nrate_iops=1,999", "0 % of requests are reads; by these rates 0.10 % are"),
+        ("filesize=50%", "the file is used as long as it is"),
+        ("rw=randread\npercentage_random=50\nbssplit=4k/50:8k/50", "the job ends with its size"),
+        (
+            "rw=randread\npercentage_random=50\nbssplit=4k/50:8k/50\ntime_based\nruntime=9",
+            "makes those of the beginning again",
+        ),
         ("rate=1m\nthinktime=5", "4: `thinktime=5` is not honoured"),
         ("ioengine=libaio\niodepth=4", "without `direct=1` libaio mostly blocks"),
         ("ioengine=mmap", "nothing is mapped"),
