@@ -527,7 +527,8 @@ impl WorkerCount {
 
     /// The whole job's measurement, unless nothing was completed by it, nor by any other job.
     fn measured(self, is_any_done: bool) -> Result<Measurement, RealError> {
-        let (time, ramp) = (self.ended, self.measurement.workload.lead());
+        let Workload { delay, ramp, .. } = self.measurement.workload;
+        let time = self.ended.since(delay);
         match self.measurement.requests() {
             0 if !self.measurement.failures.is_empty() => {
                 Err(RealError::AllFailed { words: self.measurement.failures.words() })

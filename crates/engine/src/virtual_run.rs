@@ -71,7 +71,8 @@ pub fn run_virtual_together(
         }
         if !is_any_done {
             let is_empty = run.traffic.as_ref().is_some_and(|traffic| traffic.found_no_data(number));
-            let nothing = VirtualError::of_nothing(rest.at.since(run.began), job.workload.lead(), is_empty);
+            let time = rest.at.since(run.began + job.workload.delay);
+            let nothing = VirtualError::of_nothing(time, job.workload.ramp, is_empty);
             return Err(if is_cut_off { VirtualError::Interrupted } else { nothing.of(job) });
         }
         let done = running.from.map_or_else(Counters::default, |from| rest.counters - from);

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use workload::Workload;
+use block::Bytes;
+use workload::{Arrival, Workload};
 
 use super::fields::names;
 use super::kind::{Form, Phrases, StepKind};
@@ -47,7 +48,8 @@ impl Measure {
         let at = |cell: &Cell| {
             let mut cell = cell.clone();
             if let Some(share) = cell.load() {
-                cell.workload.arrival.rate = (all * share / f64::from(cell.workload.workers)).round().max(1.0) as u32;
+                let rate = (all * share / f64::from(cell.workload.workers)).round().max(1.0) as u32;
+                cell.workload.arrival = Arrival { rate, bandwidth: Bytes::ZERO, ..cell.workload.arrival };
             }
             cell
         };

@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use engine::Measurement;
 use lab::import::Import;
 use lab::import::fio::ImportedJob;
-use report::export::{self, FioJob, Single, TERSE_VERSIONS};
+use report::export::{self, FioJob, FioTimes, Single, TERSE_VERSIONS};
 use store::{Annotations, Store};
 
 use super::jobs::{self, JobsResult, JobsRun, JobsSoFar};
@@ -285,7 +285,7 @@ struct RunFacts<'a> {
 fn in_formats(facts: &RunFacts, reported: &[Reported], formats: &[FioFormat], is_first: bool) -> String {
     let jobs: Vec<FioJob> = reported
         .iter()
-        .map(|Reported { job, last, group, members, measurement }| FioJob {
+        .map(|Reported { job, last, group, members, times, measurement }| FioJob {
             single: Single {
                 name: job.fio_name(),
                 target: &job.file,
@@ -298,6 +298,7 @@ fn in_formats(facts: &RunFacts, reported: &[Reported], formats: &[FioFormat], is
             },
             group: *group,
             members: *members,
+            times: *times,
             description: job.about.as_deref(),
             options: Some(options(last)),
             percentiles: last.percentiles(),
@@ -328,6 +329,7 @@ struct Reported<'a> {
     last: &'a ImportedJob,
     group: usize,
     members: u32,
+    times: FioTimes,
     measurement: Cow<'a, Measurement>,
 }
 
@@ -337,14 +339,18 @@ fn reported<'a>(import: &'a Import, mut measured: impl Iterator<Item = Option<&'
     for (group, jobs) in import.groups.iter().enumerate() {
         for job in &jobs.jobs {
             let Some(measurement) = measured.next().flatten() else { continue };
-            let members = job.workload.workers;
+            let (members, times) = (job.workload.workers, FioTimes::of(measurement));
             match all.last_mut() {
                 Some(last) if last.group == group && last.job.is_reported_by_group() && job.is_reported_by_group() => {
                     last.last = job;
                     last.members += members;
+                    last.times = last.times.and(times);
                     last.measurement.to_mut().merge(measurement);
                 }
-                _ => all.push(Reported { job, last: job, group, members, measurement: Cow::Borrowed(measurement) }),
+                _ => {
+                    let measurement = Cow::Borrowed(measurement);
+                    all.push(Reported { job, last: job, group, members, times, measurement });
+                }
             }
         }
     }

@@ -265,7 +265,7 @@ fn a_dash_is_a_job_file_on_standard_input() {
 #[test]
 fn an_option_of_fio_s_behind_a_target_is_told_to_need_a_job() {
     let place = Place::new();
-    for option in ["--bsrange=4k-8k", "--rate=10m", "--nrfiles=3"] {
+    for option in ["--bsrange=4k-8k", "--loops=2", "--nrfiles=3"] {
         let name = option.split('=').next().unwrap();
         for words in [&["run", "sim:x25-m", option][..], &["run", option, "sim:x25-m", "--rw=randread"]] {
             let said = place.refuses(words);
@@ -275,6 +275,22 @@ fn an_option_of_fio_s_behind_a_target_is_told_to_need_a_job() {
     }
     let out = place.succeeds(&["run", "sim:x25-m", "--name=job", "--bsrange=4k-8k", "--number_ios=10"]);
     assert!(out.contains("4 KiB 50 %, 8 KiB 50 %"), "{out}");
-    let said = place.refuses(&["run", "sim:x25-m", "--rate=10m", "--frobnicate=3"]);
+    let said = place.refuses(&["run", "sim:x25-m", "--nrfiles=3", "--frobnicate=3"]);
     assert!(said.contains("frobnicate") && !said.contains("has no job"), "{said}");
+}
+
+/// As Arm's example of two NVMe drives in the cloud has them: writes at a rate, and reads of a third of that time.
+#[test]
+fn a_job_that_begins_later_has_its_own_times_within_its_group() {
+    let place = Place::new();
+    let text = "[global]\nfilename=sim:x25-m\nsize=64m\ntime_based\ngroup_reporting\nrate=2m,1m ; for each job\nruntime=4\n\
+                [w]\nrw=write\nbs=64k\n[r]\nrw=read\nbs=256k\nstartdelay=2\nruntime=1\n";
+    std::fs::write(place.path("later.fio"), text).unwrap();
+    let job = &json(&place.succeeds(&["fio", "later.fio", "--output-format=json"]))["jobs"][0];
+    let times = ["read", "write"].map(|kind| job[kind]["runtime"].as_u64().unwrap() / 10);
+    assert_eq!((times, job["job_runtime"].as_u64().unwrap() / 100), ([100, 400], 50), "{job:#}");
+    for (kind, requests) in [("read", 8.0), ("write", 16.0)] {
+        let found = job[kind]["iops"].as_f64().unwrap();
+        assert!((found - requests).abs() < 0.5, "{found} {kind}s a second");
+    }
 }

@@ -19,7 +19,7 @@ use measurement::{Clock, Flow, Measurement};
 pub use cells::{cells_csv, cells_json};
 pub use csv::csv;
 pub(crate) use csv::line as csv_line;
-pub use fio::{FioJob, TERSE_VERSIONS, WorkerLogs, fio, heading, normal, terse};
+pub use fio::{FioJob, FioTimes, TERSE_VERSIONS, WorkerLogs, fio, heading, normal, terse};
 pub use json::json;
 pub use markdown::review_markdown;
 pub(crate) use markdown::{escaped as markdown_text, table as markdown_table};

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use measurement::{Flow, Measurement, TICK, Tick, TimesSum};
+use block::Nanos;
+use measurement::{Flow, TICK, Tick, TimesSum};
 use serde::Serialize;
 use stats::Histogram;
 
@@ -40,25 +41,25 @@ pub(super) struct Direction {
 }
 
 impl Direction {
-    pub(super) fn of(job: &FioJob, flow: &Flow, completed: impl Fn(&Tick) -> u64, plus: bool) -> Self {
-        let single = &job.single;
-        let Measurement { elapsed, series, .. } = single.measurement;
-        let seconds = if flow.requests > 0 { (elapsed.as_nanos() / TICK.as_nanos()) as usize } else { 0 };
-        let iops: Vec<f64> = series.iter().take(seconds).map(|tick| completed(tick) as f64).collect();
+    pub(super) fn of(job: &FioJob, flow: &Flow, time: Nanos, completed: impl Fn(&Tick) -> u64, plus: bool) -> Self {
+        let seconds = (time.as_nanos() / TICK.as_nanos()) as usize;
+        let per_second = |amount: u64| if time > Nanos::ZERO { amount as f64 / time.as_secs_f64() } else { 0.0 };
+        let iops: Vec<f64> =
+            job.single.measurement.series.iter().take(seconds).map(|tick| completed(tick) as f64).collect();
         let mean = if flow.requests > 0 { flow.bytes.get() as f64 / flow.requests as f64 } else { 0.0 };
         let kib_per_request = mean / 1024.0;
         let (bw, iops) = (Samples::of(&iops, kib_per_request), Samples::of(&iops, 1.0));
         let service = flow.service.as_deref().unwrap_or(&flow.latency);
         let bytes = flow.bytes.get();
-        let bw_bytes = single.per_second(bytes) as u64;
+        let bw_bytes = per_second(bytes) as u64;
         // Tools divide by it, so a run of less than a millisecond counts as one.
-        let runtime = if flow.requests > 0 { (elapsed.as_nanos() / 1_000_000).max(1) } else { 0 };
+        let runtime = if flow.requests > 0 { (time.as_nanos() / 1_000_000).max(1) } else { 0 };
         Self {
             io_bytes: bytes,
             io_kbytes: bytes / 1024,
             bw_bytes,
             bw: bw_bytes / 1024,
-            iops: single.per_second(flow.requests),
+            iops: per_second(flow.requests),
             runtime,
             total_ios: flow.requests,
             short_ios: 0,

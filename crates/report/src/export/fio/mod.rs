@@ -28,7 +28,7 @@ mod terse;
 
 use block::Nanos;
 use jiff::Timestamp;
-use measurement::Measurement;
+use measurement::{Flow, Measurement};
 use serde::{Serialize, Serializer};
 use stats::Histogram;
 
@@ -63,6 +63,8 @@ pub struct FioJob<'a> {
     pub group: usize,
     /// Of how many clones the figures are.
     pub members: u32,
+    /// How long they took.
+    pub times: FioTimes,
     /// What it is, where it says.
     pub description: Option<&'a str>,
     /// Its options as they were given; none for those that its workload comes to.
@@ -71,11 +73,45 @@ pub struct FioJob<'a> {
     pub percentiles: Option<Vec<f64>>,
 }
 
+/// How long jobs took whose figures are added up, each from its own begin.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FioTimes {
+    read: Nanos,
+    write: Nanos,
+    trim: Nanos,
+    /// All clones of all of them.
+    sum: Nanos,
+}
+
+impl FioTimes {
+    /// Those of one job.
+    pub fn of(measurement: &Measurement) -> Self {
+        let Measurement { elapsed, read, write, trim, workload, .. } = measurement;
+        let time = |flow: &Flow| if flow.requests > 0 { *elapsed } else { Nanos::ZERO };
+        let sum = elapsed.times(u64::from(workload.workers));
+        Self { read: time(read), write: time(write), trim: time(trim), sum }
+    }
+
+    /// The same together with those of another: of each kind of request the longer.
+    pub fn and(self, other: Self) -> Self {
+        let Self { read, write, trim, sum } = other;
+        Self { read: self.read.max(read), write: self.write.max(write), trim: self.trim.max(trim), sum: self.sum + sum }
+    }
+}
+
 impl<'a> FioJob<'a> {
     /// A job that is all there is.
     pub fn alone(single: Single<'a>) -> Self {
         let members = single.measurement.workload.workers;
-        Self { single, group: 0, members, description: None, options: None, percentiles: None }
+        Self {
+            single,
+            group: 0,
+            members,
+            times: FioTimes::of(single.measurement),
+            description: None,
+            options: None,
+            percentiles: None,
+        }
     }
 
     fn percentiles(&self) -> &[f64] {
@@ -192,7 +228,8 @@ impl<'a> Job<'a> {
         let single = &job.single;
         let Measurement { workload, elapsed, read, write, trim, flush, cpu, failures, .. } = single.measurement;
         let first_error = failures.iter().next().map(|failure| failure.errno.unwrap_or(EIO));
-        let busy = elapsed.as_secs_f64() * f64::from(job.members);
+        let FioTimes { read: reading, write: writing, trim: trimming, sum } = job.times;
+        let busy = sum.as_secs_f64();
         let percent = |time: Nanos| if busy > 0.0 { 100.0 * time.as_secs_f64() / busy } else { 0.0 };
         let cpu = cpu.clone().unwrap_or_default();
         let submission = cpu.submission.unwrap_or_default();
@@ -206,11 +243,11 @@ impl<'a> Job<'a> {
             eta: 0,
             elapsed: (*elapsed + workload.ramp).as_nanos().div_ceil(1_000_000_000),
             options: job.options.clone().map_or_else(|| options(single), Keys),
-            read: Direction::of(job, read, |tick| tick.reads, plus).submitted_in(&submission.read),
-            write: Direction::of(job, write, |tick| tick.writes, plus).submitted_in(&submission.write),
-            trim: Direction::of(job, trim, |tick| tick.trims, plus).submitted_in(&submission.trim),
+            read: Direction::of(job, read, reading, |tick| tick.reads, plus).submitted_in(&submission.read),
+            write: Direction::of(job, write, writing, |tick| tick.writes, plus).submitted_in(&submission.write),
+            trim: Direction::of(job, trim, trimming, |tick| tick.trims, plus).submitted_in(&submission.trim),
             sync: Sync { total_ios: flush.requests, lat_ns: Latency::in_full(&flush.latency, job.percentiles(), plus) },
-            job_runtime: elapsed.times(u64::from(job.members)).as_nanos() / 1_000_000,
+            job_runtime: sum.as_nanos() / 1_000_000,
             usr_cpu: percent(cpu.user),
             sys_cpu: percent(cpu.system),
             ctx: cpu.switches_voluntary + cpu.switches_involuntary,
