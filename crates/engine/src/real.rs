@@ -312,6 +312,9 @@ impl RealRun<'_> {
         while !left().is_zero() && !shared.over.load(Ordering::Relaxed) && !shared.target.is_stopped() {
             thread::sleep(left().min(WATCH_EVERY));
         }
+        if !left().is_zero() {
+            shared.over.store(true, Ordering::Relaxed);
+        }
         begin
     }
 

@@ -299,11 +299,12 @@ impl<'r> RunningJobs<'r> {
         self.deadline < Nanos::MAX && self.bytes_left > 0 && self.workers.iter().any(more)
     }
 
-    /// Makes the time in which nothing came, or nobody asked, part of the measurement.
-    pub fn end(&mut self) {
+    /// Makes the time in which nothing came, or nobody asked, part of the measurement, where the run goes on `until` then at most.
+    pub fn end(&mut self, until: Nanos) {
         self.record_all();
         if self.waits_for_deadline() {
-            self.measurement.elapsed = self.measurement.elapsed.max(self.deadline - self.counted_from);
+            let time = self.deadline.min(until).since(self.counted_from);
+            self.measurement.elapsed = self.measurement.elapsed.max(time);
         }
     }
 }

@@ -200,7 +200,8 @@ impl<'r> VirtualRun<'r> {
                 break;
             }
         }
-        self.jobs.iter_mut().for_each(RunningJobs::end);
+        let until = if self.ending.is_asked_for() { drive.now() } else { Nanos::MAX };
+        self.jobs.iter_mut().for_each(|job| job.end(until));
     }
 
     /// Notes the drive for the job that is next to need that.

@@ -59,6 +59,9 @@ pub enum ArrivalProcess {
     Poisson,
 }
 
+/// No request comes later, more than a hundred years on.
+const LATEST: Nanos = Nanos::from_nanos(u64::MAX / 4);
+
 /// The endless row of times at which requests come to one worker, from the beginning of the run.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
@@ -66,7 +69,7 @@ pub struct Arrivals {
     /// Whether each request counts as much as it is long, and not as one.
     by_size: bool,
     /// How many of these come to all workers in a second.
-    together: u64,
+    together: u128,
     workers: u64,
     /// Even ones: how many come to all workers before the next.
     before: u128,
@@ -86,7 +89,7 @@ impl Arrivals {
         let mut arrivals = workload.arrival.is_open().then(|| Self {
             process,
             by_size,
-            together: workers * if by_size { bandwidth.get() } else { u64::from(rate) },
+            together: u128::from(workers) * if by_size { u128::from(bandwidth.get()) } else { u128::from(rate) },
             workers,
             before: 0,
             next: Nanos::ZERO,
@@ -112,7 +115,8 @@ impl Arrivals {
             ArrivalProcess::Poisson => {
                 let even: f64 = self.random.random();
                 let gap = 1e9 * weight as f64 / self.together as f64;
-                self.next += Nanos::from_nanos((-(1.0 - even).ln() * gap).round() as u64);
+                self.next =
+                    LATEST.min(self.next + LATEST.min(Nanos::from_nanos((-(1.0 - even).ln() * gap).round() as u64)));
             }
         }
     }
@@ -123,7 +127,8 @@ impl Arrivals {
 
     fn step(&mut self, weight: u128) {
         self.before += weight;
-        self.next = Nanos::from_nanos((self.before * 1_000_000_000 / u128::from(self.together)) as u64);
+        let next = self.before.saturating_mul(1_000_000_000) / self.together;
+        self.next = LATEST.min(Nanos::from_nanos(u64::try_from(next).unwrap_or(u64::MAX)));
     }
 }
 
@@ -192,6 +197,19 @@ mod tests {
         let random = at(0, ArrivalProcess::Poisson, &[4, 1]);
         let mean = (random[9_999] - random[0]) as f64 / 9_999.0 / second as f64;
         assert!((mean - 2.5).abs() < 0.1, "{mean} s between requests of 2.5 MiB in the mean");
+    }
+
+    #[test]
+    fn no_rate_is_too_high_or_too_low_to_be_counted() {
+        for (bandwidth, process) in
+            [(1 << 60, ArrivalProcess::Linear), (1, ArrivalProcess::Linear), (1, ArrivalProcess::Poisson)]
+        {
+            let arrival = Arrival { bandwidth: Bytes::new(bandwidth), process, ..Arrival::default() };
+            let workload = Workload { arrival, workers: 16, block: Bytes::from_gib(2), ..Workload::default() };
+            let mut arrivals = Arrivals::new(&workload, 15, Seed::new(7)).unwrap();
+            let times: Vec<u64> = times(&mut arrivals, &[Bytes::from_gib(2)]).take(1_000).collect();
+            assert!(times.is_sorted() && times[999] <= u64::MAX / 4 && times[999] > times[0], "{bandwidth}");
+        }
     }
 
     #[test]

@@ -91,6 +91,8 @@ pub enum Invalid {
     VerifyOnlyForATime,
     #[error("{found} IOPS is more than one request per nanosecond; give a lower rate_iops or rate")]
     RateTooHigh { found: u64 },
+    #[error("the rate is less than one request a year; give a higher rate")]
+    RateTooLow,
     #[error("there is no trace to replay; give read_iolog=FILE, or leave out the replay_ options")]
     ReplayOfNothing,
     #[error("a trace is replayed by one worker, not by {workers}; give numjobs=1, or a job for each trace")]
@@ -140,6 +142,7 @@ impl Invalid {
             Self::EmptyBurst => &[Field::ThinktimeBlocks],
             Self::TwoPaces => &[Field::Thinktime, Field::RateIops, Field::Rate],
             Self::RateTooHigh { .. } => &[Field::RateIops, Field::Rate],
+            Self::RateTooLow => &[Field::Rate],
             Self::Duplicates { .. } => &[Field::DedupePercentage],
             Self::VerifiesNothing => &[Field::VerifyOnly, Field::VerifyFatal],
             Self::NothingToVerify | Self::VerifiedParts | Self::VerifiedDuplicates => &[Field::Verify],
@@ -161,6 +164,9 @@ impl Invalid {
         }
     }
 }
+
+/// Seconds.
+const YEAR: f64 = 365.0 * 86_400.0;
 
 impl Workload {
     /// Whether the numbers make sense by themselves.
@@ -244,6 +250,9 @@ impl Workload {
         if found > 1e9 {
             return Err(Invalid::RateTooHigh { found: found as u64 });
         }
+        if self.arrival.is_open() && found < 1.0 / YEAR {
+            return Err(Invalid::RateTooLow);
+        }
         self.replay.as_ref().map_or(Ok(()), |replay| self.check_replay(replay))?;
         self.check_verify()
     }
@@ -325,6 +334,14 @@ mod tests {
                     ..ten_seconds()
                 },
                 "exclude each other",
+            ),
+            (
+                Workload {
+                    arrival: Arrival { bandwidth: Bytes::new(1), ..Arrival::default() },
+                    block: Bytes::from_gib(1),
+                    ..ten_seconds()
+                },
+                "less than one request a year",
             ),
         ];
         let verified = |workload: Workload| {

@@ -1,12 +1,15 @@
 //! Several jobs side by side on one drive: each has figures of its own, and what it takes the others lack.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use assay_engine::{
-    Access, Job, LiveProgress, Measurement, OnError, RealError, Target, VirtualError, run_real_apart,
+    Access, Ending, Job, LiveProgress, Measurement, OnError, RealError, Target, VirtualError, run_real_apart,
     run_real_together, run_virtual, run_virtual_together,
 };
 use block::{Bytes, Nanos, Seed};
 use drive::preset::Preset;
-use drive::{Device, Drive};
+use drive::{Device, Drive, Observed};
 use workload::{Arrival, Invalid, Pattern, Stop, Workload};
 
 const SECOND: Stop = Stop::after(Nanos::from_secs(1));
@@ -136,6 +139,25 @@ fn each_job_has_its_own_delay() {
         let alone = run_virtual(&mut filled(), &late, Seed::new(9)).unwrap();
         assert!((alone.iops() / both[1].iops() - 1.0).abs() < 0.1, "{} and {}", alone.iops(), both[1].iops());
     }
+}
+
+#[test]
+fn a_job_that_is_interrupted_has_the_time_until_then_and_one_before_its_delay_none() {
+    let (stop, mut drive) = (Arc::new(AtomicBool::new(false)), filled());
+    let half = drive.now() + Nanos::from_millis(500);
+    let ending = Ending { on_error: OnError::Stop, stop: Some(Arc::clone(&stop)) };
+    let late = |delay| Workload {
+        delay: Nanos::from_millis(delay),
+        arrival: Arrival { rate: 100, ..Arrival::default() },
+        ..reader(4)
+    };
+    let mut watched = Observed::new(&mut drive, |now, _, _| {
+        stop.fetch_or(now >= half, Ordering::Relaxed);
+    });
+    let measured = run_virtual_together(&mut watched, &jobs(&[reader(4), late(100), late(900)]), ending).unwrap();
+    let tenths = measured.iter().map(|job| (job.elapsed.as_nanos() + 5_000_000) / 100_000_000);
+    assert_eq!(tenths.collect::<Vec<_>>(), [5, 4, 0]);
+    assert!((38..=41).contains(&measured[1].requests()) && measured[2].requests() == 0);
 }
 
 /// A job before its ramp is over loads the drive, but counts nothing.

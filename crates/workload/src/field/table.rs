@@ -1,6 +1,6 @@
 //! The table of fields: a row each.
 
-use block::{Bytes, Nanos};
+use block::Nanos;
 use serde::{Deserialize, Serialize};
 
 use super::notation::{
@@ -221,12 +221,9 @@ fields! {
             }),
         }
     Rate "rate" "Arrival rate per worker (data per second)" "The same in data per second, by which larger requests come less often"
-        Value {
-            of: &BYTES, get: |w| Some(w.arrival.bandwidth).filter(|bandwidth| *bandwidth > Bytes::ZERO),
-            set: |w, bandwidth| w.arrival.bandwidth = bandwidth,
-        },
+        Value { of: &BYTES, get: |w| Some(w.arrival.bandwidth), set: |w, bandwidth| w.arrival.bandwidth = bandwidth },
         PACED, {
-            takes: "BYTES", marks: &[Traced], absent: "none", phrase: Around("", " per second"),
+            takes: "BYTES", marks: &[Traced], phrase: Around("", " per second"),
             detail: Some(|w| {
                 let process = if w.arrival.process == ArrivalProcess::Poisson { " (Poisson)" } else { "" };
                 format!("{}{process} per worker, latency from arrival", Field::Rate.words(w))
@@ -312,7 +309,7 @@ fields! {
         } },
         Together("fio's is of each clone, and of each of its `loops`; in a plan it is of all workers together"),
         { aliases: &["io_limit"], takes: "BYTES", marks: &[Basic, End], absent: "all", phrase: Around("", " transferred") }
-    StartDelay "startdelay" "Start delay" "Delay before the workload starts, such as of a job concurrent with others"
+    Startdelay "startdelay" "Start delay" "Delay before the workload starts, such as of a job concurrent with others"
         Value { of: &TIME, get: |w| Some(w.delay), set: |w, time| w.delay = time },
         Together("of jobs that all have one the shortest is a step of its own; of a range fio draws one time for each clone"),
         { takes: "TIME", marks: &[End], phrase: Around("starting after ", "") }

@@ -214,7 +214,31 @@ fn group(jobs: Vec<ImportedJob>, notices: &mut Vec<Notice>) -> Vec<JobGroup> {
     }
     groups.retain(|group| !group.is_empty());
     let mut since_start = Some(Nanos::ZERO);
-    groups.into_iter().map(|jobs| begin(jobs, &mut since_start, notices)).collect()
+    let mut left = groups.len();
+    let each = |jobs| {
+        left -= 1;
+        let group = begin(jobs, &mut since_start, notices);
+        if left > 0 {
+            notices.extend(group.delays_others());
+        }
+        group
+    };
+    groups.into_iter().map(each).collect()
+}
+
+impl JobGroup {
+    /// Tells of jobs that may not have begun when all others have ended, for which those behind do not wait in fio.
+    fn delays_others(&self) -> impl Iterator<Item = Notice> {
+        let begins_last = |job: &&ImportedJob| {
+            let delay = job.workload.delay;
+            let lasts = |other: &ImportedJob| other.workload.time_alone().is_some_and(|time| time > delay);
+            delay > Nanos::ZERO && !self.jobs.iter().any(|other| other.workload.delay < delay && lasts(other))
+        };
+        let late = self.jobs.iter().filter(begins_last).filter_map(|job| job.section.option("startdelay"));
+        late.map(|given| {
+            given.lost("later jobs wait for this one too; in fio only if it has begun when the others have ended")
+        })
+    }
 }
 
 fn is_called(job: &ImportedJob, name: &str) -> bool {
@@ -226,7 +250,7 @@ fn is_called(job: &ImportedJob, name: &str) -> bool {
 fn begin(mut jobs: Vec<ImportedJob>, since_start: &mut Option<Nanos>, notices: &mut Vec<Notice>) -> JobGroup {
     let delay = jobs.iter().map(|job| job.delay).min().unwrap_or_default();
     if since_start.is_none() {
-        let late = jobs.iter().filter(|job| job.delay > Nanos::ZERO && job.delay == delay);
+        let late = jobs.iter().filter(|job| job.delay > Nanos::ZERO);
         notices.extend(late.filter_map(|job| job.section.option("startdelay")).map(|given| {
             given.lost(
                 "the delay begins when the jobs before have ended, of which it is not known when they do; in fio it begins with \
@@ -236,7 +260,8 @@ fn begin(mut jobs: Vec<ImportedJob>, since_start: &mut Option<Nanos>, notices: &
     }
     // In fio a delay begins with the first of all jobs.
     let wait = delay.since(since_start.unwrap_or_default());
-    jobs.iter_mut().for_each(|job| job.workload.delay = job.delay - delay);
+    let began = delay.max(since_start.unwrap_or_default());
+    jobs.iter_mut().for_each(|job| job.workload.delay = job.delay.since(began));
     let times = jobs.iter().map(|job| job.workload.time_alone());
     let longest = times.collect::<Option<Vec<Nanos>>>().and_then(|times| times.into_iter().max());
     *since_start = since_start.zip(longest).map(|(before, time)| before + wait + time);

@@ -8,6 +8,12 @@ use super::reading::{Each, FioDirection, OptionReader};
 
 /// Sets the rate at which requests come, or the pauses between them.
 pub(super) fn set(reading: &OptionReader, towards: FioDirection, workload: &mut Workload) {
+    // A mix of one kind alone has no other's rate.
+    let towards = match (towards, workload.read_percent) {
+        (FioDirection::Mixed, 100) => FioDirection::Read,
+        (FioDirection::Mixed, 0) => FioDirection::Write,
+        _ => towards,
+    };
     if let Some(given) = reading.option("rate_iops") {
         workload.arrival.rate = requests(reading, given, towards, workload);
     }
@@ -60,7 +66,7 @@ fn together(
     if (percent - f64::from(workload.read_percent)).abs() > 0.5 {
         workload.read_percent = percent.round() as u8;
     }
-    if (percent - f64::from(workload.read_percent)).abs() > 0.05 * percent.min(100.0 - percent) {
+    if (percent - f64::from(workload.read_percent)).abs() > 0.01 * percent.min(100.0 - percent) {
         let share = workload.read_percent;
         reading.tell(given.lost(format!("{share} % of requests are reads; by these rates {percent:.2} % are")));
     }

@@ -215,6 +215,7 @@ fn requests_are_what_they_are_in_fio() {
         ("rate=1250", "rate=1250"),
         ("rw=randrw\nrate=1m,3m", "rwmixread=25"),
         ("rw=randrw\nrwmixread=12.5", "rwmixread=12"),
+        ("rw=randrw\nrwmixread=100\nrate_iops=100,300", "rwmixread=100 norandommap=0 rate_iops=100 size=1g"),
         ("rw=randrw\nrate_iops=100", "rate_iops=200"),
         ("rate_iops=50\nrate_process=poisson", "rate_iops=50 rate_process=poisson"),
         ("offset_increment=1g\nnumjobs=2", "numjobs=2 size=2g"),
@@ -257,6 +258,24 @@ fn jobs_of_a_group_wait_for_what_they_have_in_common_and_begin_one_after_the_oth
     assert!(steps(&import).contains("name=delay-1 do=idle time=2s"), "{}", steps(&import));
     let delays: Vec<_> = import.jobs().map(|job| job.workload.delay).collect();
     assert_eq!((delays, import.notices.len()), (vec![Nanos::ZERO, Nanos::from_secs(3)], 0));
+}
+
+#[test]
+fn a_delay_behind_others_counts_from_the_first_of_all_jobs() {
+    let begins = |first: &str| {
+        let text = format!(
+            "[global]\nsize=1g\nfilename=x\n[a]\n{first}\n[b]\nstonewall\n[c]\nstartdelay=3\n[d]\nstartdelay=6\n"
+        );
+        let import = read(&text, &Bench::default());
+        let delays: Vec<_> = import.jobs().map(|job| job.workload.delay.as_nanos() / 1_000_000_000).collect();
+        (delays, import.notices.len())
+    };
+    assert_eq!(begins("runtime=4\ntime_based"), (vec![0, 0, 0, 2], 0));
+    assert_eq!(begins("io_size=1m"), (vec![0, 0, 3, 6], 2), "nobody knows when they begin, which is told of each");
+    let late =
+        "[global]\nsize=1g\nfilename=x\ntime_based\nruntime=9\n[a]\nruntime=RUN\n[b]\nstartdelay=4\n[c]\nstonewall\n";
+    let told = |run: &str| notices(&late.replace("RUN", run)).join("\n");
+    assert!(told("2").contains("only if it has begun") && !told("5").contains("has begun"), "{}", told("2"));
 }
 
 #[test]
