@@ -165,6 +165,10 @@ mod tests {
         shell.args(["-c", "echo 'x: error: full' >&2; echo 'x: error: given up' >&2; echo hint >&2; exit 1"]);
         let said = HelperProcess::start(&aftermath, &mut shell).unwrap().finish(&stage, LONG).unwrap_err().to_string();
         assert!(said.ends_with("failed: x: error: full"), "{said}");
+        let mut apt = Command::new("sh");
+        apt.args(["-c", "echo 'W: old' >&2; echo 'E: no lists' >&2; echo 'E: not opened' >&2; exit 100"]);
+        let said = HelperProcess::start(&aftermath, &mut apt).unwrap().finish(&stage, LONG).unwrap_err().to_string();
+        assert!(said.ends_with("failed: E: no lists"), "{said}");
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub struct Arrival {
     /// takes \[`rate_iops`\].
     pub rate: u32,
     /// The data of those requests in a second, where that is given in place of their number \[`rate`\].
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "crate::spec::is_nothing")]
     pub bandwidth: Bytes,
     /// How they are spread over the second \[`rate_process`\].
     pub process: ArrivalProcess,
@@ -130,10 +130,6 @@ impl Arrivals {
         let next = self.before.saturating_mul(1_000_000_000) / self.together;
         self.next = LATEST.min(Nanos::from_nanos(u64::try_from(next).unwrap_or(u64::MAX)));
     }
-}
-
-fn is_none(bandwidth: &Bytes) -> bool {
-    *bandwidth == Bytes::ZERO
 }
 
 #[cfg(test)]

@@ -97,7 +97,9 @@ pub enum Invalid {
     ReplayOfNothing,
     #[error("a trace is replayed by one worker, not by {workers}; give numjobs=1, or a job for each trace")]
     ReplayWorkers { workers: u32 },
-    #[error("a replay keeps the times of its trace; leave out thinktime and rate_iops, or give replay_time_scale")]
+    #[error(
+        "a replay keeps the times of its trace; leave out thinktime, rate_iops and rate, or give replay_time_scale"
+    )]
     ReplayPaced,
     #[error("replay_time_scale={found} is too small; give at least 1")]
     ReplayStands { found: u32 },
@@ -165,7 +167,7 @@ impl Invalid {
     }
 }
 
-/// Seconds.
+/// A year, in seconds.
 const YEAR: f64 = 365.0 * 86_400.0;
 
 impl Workload {

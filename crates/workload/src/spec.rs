@@ -127,7 +127,7 @@ pub struct Workload {
     /// Whether each worker flushes once more at its end, where it has written since its last flush \[`end_fsync`\].
     #[serde(default, skip_serializing_if = "is_off")]
     pub end_fsync: bool,
-    /// When requests come \[`thinktime`, `rate_iops`\].
+    /// When requests come \[`thinktime`, `rate_iops`, `rate`\].
     #[serde(default)]
     pub arrival: Arrival,
     /// Whether what is written is checked \[`verify`\].
@@ -143,7 +143,7 @@ pub struct Workload {
 }
 
 /// Whether a stored workload is as it was before there was a choice.
-fn is_nothing(bytes: &Bytes) -> bool {
+pub(crate) fn is_nothing(bytes: &Bytes) -> bool {
     *bytes == Bytes::ZERO
 }
 

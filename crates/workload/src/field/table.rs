@@ -212,22 +212,17 @@ fields! {
         Value { of: &MANY, get: |w| Some(w.arrival.rate), set: |w, rate| w.arrival.rate = rate },
         PACED, {
             marks: &[Traced], phrase: Around("", " requests per second"), detail: Some(|w| {
-                let process = if w.arrival.process == ArrivalProcess::Poisson { " (Poisson)" } else { "" };
-                let rate = match w.arrival.rate {
+                arriving(w, match w.arrival.rate {
                     1 => "1 request per second".to_owned(),
                     _ => Field::RateIops.words(w),
-                };
-                format!("{rate}{process} per worker, latency from arrival")
+                })
             }),
         }
     Rate "rate" "Arrival rate per worker (data per second)" "The same in data per second, by which larger requests come less often"
         Value { of: &BYTES, get: |w| Some(w.arrival.bandwidth), set: |w, bandwidth| w.arrival.bandwidth = bandwidth },
         PACED, {
             takes: "BYTES", marks: &[Traced], phrase: Around("", " per second"),
-            detail: Some(|w| {
-                let process = if w.arrival.process == ArrivalProcess::Poisson { " (Poisson)" } else { "" };
-                format!("{}{process} per worker, latency from arrival", Field::Rate.words(w))
-            }),
+            detail: Some(|w| arriving(w, Field::Rate.words(w))),
         }
     RateProcess "rate_process" "Arrivals" "Arrival process of --rate_iops and --rate: linear or poisson [default: linear]"
         Switch {
@@ -338,6 +333,12 @@ fn paced(workload: &Workload) -> String {
 
 fn is_random(workload: &Workload) -> bool {
     workload.pattern.is_random()
+}
+
+/// How requests come at a rate.
+fn arriving(workload: &Workload, rate: String) -> String {
+    let process = if workload.arrival.process == ArrivalProcess::Poisson { " (Poisson)" } else { "" };
+    format!("{rate}{process} per worker, latency from arrival")
 }
 
 /// For what another field tells.

@@ -44,25 +44,26 @@ fn process(reading: &OptionReader) -> ArrivalProcess {
     }
 }
 
-/// The rates of both directions together; `each` is of requests. fio keeps each by itself, so that they decide the mix, too.
+/// The rates of both directions together, which are so many requests of each. fio keeps each by itself, so that they decide the
+/// mix, too.
 fn together(
     reading: &OptionReader,
     given: &FioOption,
     each: Each<f64>,
+    requests: Each<f64>,
     towards: FioDirection,
     workload: &mut Workload,
 ) -> f64 {
     if towards != FioDirection::Mixed {
         return each.of(towards).0;
     }
-    let sum = each.reads + each.writes;
     if each.reads == 0.0 || each.writes == 0.0 {
         reading.tell(given.lost(
             "reads and writes are limited together or not at all; here they are not, and have their shares of the mix",
         ));
         return 0.0;
     }
-    let percent = 100.0 * each.reads / sum;
+    let percent = 100.0 * requests.reads / (requests.reads + requests.writes);
     if (percent - f64::from(workload.read_percent)).abs() > 0.5 {
         workload.read_percent = percent.round() as u8;
     }
@@ -70,14 +71,14 @@ fn together(
         let share = workload.read_percent;
         reading.tell(given.lost(format!("{share} % of requests are reads; by these rates {percent:.2} % are")));
     }
-    sum
+    each.reads + each.writes
 }
 
 /// `rate_iops`: requests of each clone in a second.
 fn requests(reading: &OptionReader, given: &FioOption, towards: FioDirection, workload: &mut Workload) -> u32 {
     let read = |given: &FioOption, text: &str| reading.number(given, text).map(|number| number as f64);
     let Some(each) = reading.each(given.known.name, 0.0, read) else { return 0 };
-    let rate = together(reading, given, each, towards, workload);
+    let rate = together(reading, given, each, each, towards, workload);
     if rate > 1e9 {
         reading.tell(given.bad("more than 1e9 IOPS is out of range; leave it out"));
         return 0;
@@ -99,7 +100,5 @@ fn bandwidth(reading: &OptionReader, given: &FioOption, towards: FioDirection, w
         writes: each.writes / mean(Op::Write),
         trims: each.trims / mean(Op::Trim),
     };
-    let all = if towards == FioDirection::Mixed { each.reads + each.writes } else { each.of(towards).0 };
-    let is_limited = together(reading, given, requests, towards, workload) > 0.0;
-    if is_limited { Bytes::new(all as u64) } else { Bytes::ZERO }
+    Bytes::new(together(reading, given, each, requests, towards, workload) as u64)
 }

@@ -74,7 +74,7 @@ pub struct FioJob<'a> {
 }
 
 /// How long jobs took whose figures are added up, each from its own begin.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct FioTimes {
     read: Nanos,
     write: Nanos,
