@@ -32,6 +32,7 @@ mod registration;
 mod ring_setup;
 mod running;
 mod shortage;
+mod steady;
 mod target;
 mod threads;
 mod uring;
@@ -52,7 +53,7 @@ pub use job::Job;
 pub use live::Lately;
 pub use measurement::{
     Clock, Completed, Consumption, Cpu, Curve, CurveWindow, DiskUse, Failure, Failures, Flow, Handover, Measurement,
-    Method, Missing, Observer, OnError, SubmissionTimes, TICK, TICKS_MAX, Tick, Verified,
+    Method, Missing, Observer, OnError, Settling, SubmissionTimes, TICK, TICKS_MAX, Tick, Verified,
 };
 pub use real::{LiveProgress, run_real, run_real_apart, run_real_together};
 pub use record::Record;

@@ -14,6 +14,7 @@ use workload::{Invalid, Workload};
 use crate::crew::{CrewThread, Deposit, crew};
 use crate::error::errno;
 use crate::shortage::{buffers, ledger_error, memory_available};
+use crate::steady::{self, SteadyPart};
 use crate::uring::BLOCK_MAX;
 use crate::worker::{Left, SharedRun, Silence, Worker};
 use crate::zone_queue::ZoneQueue;
@@ -117,8 +118,11 @@ pub fn run_real_apart(
     }
     let zones: Vec<(&Target, Option<ZoneQueue>)> =
         distinct.iter().map(|target| Ok((*target, zone_queue(target)?))).collect::<Result<_, RealError>>()?;
-    let shared: Vec<SharedRun> =
-        placed().map(|(target, job)| shared_run(target, job, &zones)).collect::<Result<_, _>>()?;
+    let steady = steady::watches(jobs);
+    let shared: Vec<SharedRun> = placed()
+        .enumerate()
+        .map(|(place, (target, job))| shared_run(target, job, &zones, steady::part(&steady, jobs, place)))
+        .collect::<Result<_, _>>()?;
     let (start, end) = (Gate::default(), Gate::default());
     let run = RealRun { jobs, shared: &shared, start: &start, end: &end, watch };
     let counts = crew(|crew| {
@@ -154,9 +158,10 @@ fn shared_run<'r>(
     target: &'r Target,
     job: &Job<'r>,
     zones: &'r [(&Target, Option<ZoneQueue>)],
+    steady: Option<SteadyPart<'r>>,
 ) -> Result<SharedRun<'r>, RealError> {
     let zones = zones.iter().find(|(known, _)| std::ptr::eq(*known, target)).and_then(|(_, zones)| zones.as_ref());
-    SharedRun::new(target, job, zones).map_err(|error| error.of(job))
+    SharedRun::new(target, job, zones, steady).map_err(|error| error.of(job))
 }
 
 /// What of a workload can be seen to be impossible before anything is started.
@@ -309,7 +314,8 @@ impl RealRun<'_> {
     fn begin(&self, began: Instant, job: usize) -> Instant {
         let (begin, shared) = (began + self.jobs[job].workload.delay.to_std(), &self.shared[job]);
         let left = || begin.saturating_duration_since(Instant::now());
-        while !left().is_zero() && !shared.over.load(Ordering::Relaxed) && !shared.target.is_stopped() {
+        let is_awaited = || shared.deadline() > shared.counted_from;
+        while !left().is_zero() && is_awaited() && !shared.over.load(Ordering::Relaxed) && !shared.target.is_stopped() {
             thread::sleep(left().min(WATCH_EVERY));
         }
         if !left().is_zero() {

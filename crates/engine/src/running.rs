@@ -2,7 +2,7 @@
 
 use block::{Bytes, Nanos, Op, Request, Status, Tag};
 use drive::{Counters, Drive};
-use measurement::TICK;
+use measurement::{TICK, TickSum};
 use workload::{Invalid, Stream, ZoneStep};
 
 use crate::pace::Pace;
@@ -291,6 +291,13 @@ impl<'r> RunningJobs<'r> {
             self.ended = at >= self.deadline;
             self.measurement.elapsed = at - self.counted_from;
         }
+    }
+
+    /// What was completed in an interval of the series that is over.
+    #[cold]
+    pub fn completed_in(&mut self, interval: usize) -> TickSum {
+        self.record_all();
+        self.measurement.series.get(interval).map(TickSum::from).unwrap_or_default()
     }
 
     /// Whether more would come if there were more time: then the job lasts until its deadline.

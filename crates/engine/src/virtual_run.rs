@@ -5,11 +5,13 @@ use std::collections::BinaryHeap;
 
 use block::{Bytes, Completion, Nanos, Request, Seed, Status, Tag};
 use drive::{Counters, Drive, Observed};
+use measurement::{Settling, TICK, TickSum};
 use workload::Workload;
 
 use crate::ending::Ending;
 use crate::pace::Turn;
 use crate::running::{FinalState, InFlight, RunningJobs, TagOwner, VirtualWorker};
+use crate::steady::{SteadyGroup, judged_together};
 use crate::virtual_error::VirtualError;
 use crate::zone_traffic::ZoneTraffic;
 use crate::{Job, Measurement, OnError, Record};
@@ -115,6 +117,15 @@ pub fn run_virtual_recorded(
     measured
 }
 
+/// What is looked at while requests go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Due {
+    /// The drive is noted for this job.
+    Note(u32),
+    /// Whether these jobs are steady, in the last nanosecond of an interval.
+    Judge(usize),
+}
+
 struct VirtualRun<'r> {
     jobs: Vec<RunningJobs<'r>>,
     /// What each tag is doing.
@@ -122,8 +133,10 @@ struct VirtualRun<'r> {
     began: Nanos,
     /// When a worker's next request is due.
     wakes: BinaryHeap<Reverse<(Nanos, TagOwner)>>,
-    /// When the drive is to be noted for a job.
-    notes: BinaryHeap<Reverse<(Nanos, u32)>>,
+    /// What is to be looked at, and when.
+    notes: BinaryHeap<Reverse<(Nanos, Due)>>,
+    /// Jobs that end once what they do together is steady, and how far they are.
+    steady: Vec<(SteadyGroup, Settling)>,
     ending: Ending,
     /// None where the drive has no zones.
     traffic: Option<ZoneTraffic>,
@@ -163,12 +176,21 @@ impl<'r> VirtualRun<'r> {
             }
             match job.workload.lead() {
                 Nanos::ZERO => running.note(drive, began),
-                _ => notes.push(Reverse((running.counted_from, number))),
+                _ => notes.push(Reverse((running.counted_from, Due::Note(number)))),
             }
             all.push(running);
         }
+        let mut steady = Vec::new();
+        for group in judged_together(jobs) {
+            let (first, _) = group.jobs[0];
+            let Some(settling) = Settling::new(jobs[first].workload.stop.steady) else { continue };
+            // What is completed where an interval ends is in the next.
+            let last = began + group.lead + TICK - Nanos::from_nanos(1);
+            notes.push(Reverse((last, Due::Judge(steady.len()))));
+            steady.push((group, settling));
+        }
         let wakes = BinaryHeap::new();
-        Ok(Self { jobs: all, flights, began, wakes, notes, ending, traffic, failure: None })
+        Ok(Self { jobs: all, flights, began, wakes, notes, steady, ending, traffic, failure: None })
     }
 
     /// The worker of each tag, numbered over all jobs.
@@ -204,13 +226,30 @@ impl<'r> VirtualRun<'r> {
         self.jobs.iter_mut().for_each(|job| job.end(until));
     }
 
-    /// Notes the drive for the job that is next to need that.
+    /// Looks at what is next to be looked at.
     #[cold]
     fn note(&mut self, drive: &dyn Drive) {
-        let Reverse((at, job)) = self.notes.pop().expect("only what is due is noted");
-        let job = &mut self.jobs[job as usize];
-        if job.rest.is_none() {
-            job.note(drive, at);
+        let Reverse((at, due)) = self.notes.pop().expect("only what is due is noted");
+        match due {
+            Due::Note(job) if self.jobs[job as usize].rest.is_none() => self.jobs[job as usize].note(drive, at),
+            Due::Note(_) => {}
+            Due::Judge(group) => self.judge(group, at),
+        }
+    }
+
+    /// Ends jobs whose interval up to here was the last of a steady state, and otherwise looks at them again an interval later.
+    fn judge(&mut self, group: usize, last: Nanos) {
+        let (SteadyGroup { jobs, .. }, settling) = &mut self.steady[group];
+        let (interval, mut sum) = ((settling.seen().as_nanos() / TICK.as_nanos()) as usize, TickSum::default());
+        for &(place, late) in &*jobs {
+            sum.add(interval.checked_sub(late).map(|own| self.jobs[place].completed_in(own)).unwrap_or_default());
+        }
+        if settling.push(sum) {
+            for &(place, _) in &*jobs {
+                self.jobs[place].deadline = self.jobs[place].deadline.min(last + Nanos::from_nanos(1));
+            }
+        } else if jobs.iter().any(|&(place, _)| self.jobs[place].rest.is_none()) {
+            self.notes.push(Reverse((last + TICK, Due::Judge(group))));
         }
     }
 
@@ -342,7 +381,7 @@ impl<'r> VirtualRun<'r> {
             return;
         }
         if !job.note_end(drive, drive.now()) {
-            self.notes.push(Reverse((job.deadline, owner.job)));
+            self.notes.push(Reverse((job.deadline, Due::Note(owner.job))));
         }
     }
 }

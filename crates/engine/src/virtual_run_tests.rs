@@ -1,7 +1,7 @@
 //! Runs in virtual time, on drives of which every time is known.
 
 use drive::{Counters, Shape};
-use workload::{Arrival, ArrivalProcess, Pattern, Stop};
+use workload::{Arrival, ArrivalProcess, Pattern, SteadyEnd, Stop};
 
 use super::*;
 
@@ -304,4 +304,55 @@ fn waiting_for_the_end_consumes_what_idling_does() {
     });
     // Two requests each, the second at one second, and for the rest nothing but turning.
     assert!((idle * 1.9 - short * 1.1 - 0.8 * 5.3).abs() < 0.01, "{idle} and {short} W");
+}
+
+/// A minute at most, and no longer than until `criterion` is met over `window` seconds after two.
+fn until_steady(criterion: &str, window: u64) -> Workload {
+    let [window, ramp] = [window, 2].map(Nanos::from_secs);
+    let steady = SteadyEnd { criterion: criterion.parse().ok(), window, ramp, ..SteadyEnd::default() };
+    Workload { stop: Stop { steady, ..Stop::after(Nanos::from_secs(60)) }, ..Workload::default() }
+}
+
+#[test]
+fn a_job_ends_once_it_is_steady_and_otherwise_when_its_time_is_over() {
+    let run = |workload: &Workload| run_virtual(&mut Steady::new(1), workload, Seed::new(1)).unwrap();
+    let soon = run(&until_steady("iops:1%", 3));
+    assert_eq!((soon.elapsed, soon.requests()), (Nanos::from_secs(5), 50_000));
+    let settling = soon.settling().unwrap();
+    assert_eq!((settling.is_attained(), settling.seen()), (true, Nanos::from_secs(5)));
+    let random = Arrival { rate: 50, process: ArrivalProcess::Poisson, ..Arrival::default() };
+    let never = run(&Workload { arrival: random, ..until_steady("iops:0.1", 3) });
+    assert_eq!(never.elapsed, Nanos::from_secs(60));
+    assert_eq!(never.settling().map(|settling| settling.is_attained()), Some(false));
+    let ramp = Nanos::from_millis(1500);
+    let ramped = run(&Workload { ramp, delay: ramp, ..until_steady("bw_slope:1%", 3) });
+    assert_eq!((ramped.elapsed, ramped.requests()), (Nanos::from_secs(5), 50_000));
+}
+
+#[test]
+fn a_worker_that_rests_ends_with_the_steady_state_too() {
+    let rare = Arrival { think: Nanos::from_secs(7), ..Arrival::default() };
+    let workload = Workload { arrival: rare, ..until_steady("iops:1", 4) };
+    let measured = run_virtual(&mut Steady::new(1), &workload, Seed::new(1)).unwrap();
+    // The first, and that at seven seconds, which is not judged any more.
+    assert_eq!((measured.elapsed, measured.requests()), (Nanos::from_secs(6), 1));
+}
+
+#[test]
+fn jobs_of_one_criterion_end_together_and_others_go_on() {
+    let slow = Arrival { rate: 10, ..Arrival::default() };
+    let workloads = [
+        until_steady("iops:1%", 3),
+        Workload { arrival: slow, ..until_steady("iops:1%", 3) },
+        Workload { stop: Stop::after(Nanos::from_secs(9)), ..Workload::default() },
+        Workload { delay: Nanos::from_secs(1), arrival: slow, ..until_steady("iops:1%", 3) },
+        Workload { delay: Nanos::from_secs(30), arrival: slow, ..until_steady("iops:1%", 3) },
+    ];
+    let jobs: Vec<Job> =
+        workloads.iter().map(|workload| Job { name: "", workload, seed: Seed::new(1), observer: None }).collect();
+    let measured = run_virtual_together(&mut Steady::new(8), &jobs, OnError::Stop).unwrap();
+    let times: Vec<Nanos> = measured.iter().map(|measured| measured.elapsed).collect();
+    assert_eq!(times, [5, 5, 9, 4, 0].map(Nanos::from_secs), "the last would have begun after the others had ended");
+    let settling = Settling::of(measured.iter()).unwrap();
+    assert_eq!((settling.is_attained(), settling.seen()), (true, Nanos::from_secs(5)));
 }

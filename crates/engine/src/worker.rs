@@ -1,31 +1,31 @@
 //! One worker of a workload in real time.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use block::{Bytes, Lba, Nanos, Op, Request, Seed, Tag};
+use block::{Bytes, Lba, Nanos, Op, Request, Tag};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
-use workload::{Damage, Stream, Workload};
+use workload::{Damage, Stream};
 
 use crate::content::ContentMark;
 use crate::crew::Deposit;
 use crate::discard::Discards;
 use crate::ledger::Ledger;
-use crate::live::LiveMeter;
 use crate::pace::{Pace, Turn};
 use crate::part::Part;
 use crate::queue::{SubmissionQueue, queue};
 use crate::ring_setup::SetupError;
 use crate::shortage::{memory_error, uring_error};
 use crate::uring::UringCompletion;
-use crate::zone_queue::ZoneQueue;
-use crate::{Clock, Completed, Cpu, Handover, Job, Measurement, Observer, RealError, Target};
+use crate::{Clock, Completed, Cpu, Handover, Job, Measurement, RealError};
 
+mod shared;
 mod silence;
 mod zones;
 
+pub(crate) use self::shared::SharedRun;
 pub(crate) use self::silence::{Left, Silence};
 use self::zones::WorkerZones;
 
@@ -36,84 +36,6 @@ const NAP: Duration = Duration::from_millis(250);
 
 /// Since when a tag's request counts that has none.
 const IDLE: Nanos = Nanos::MAX;
-
-/// What the workers of a run share.
-pub(crate) struct SharedRun<'r> {
-    pub target: &'r Target,
-    /// Its number in the target's record, if that keeps one.
-    pub recorded_as: Option<usize>,
-    pub workload: &'r Workload,
-    pub seed: Seed,
-    observer: Option<&'r dyn Observer>,
-    /// Completions up to here are not counted.
-    pub counted_from: Nanos,
-    /// Nothing is submitted from here on.
-    pub deadline: Nanos,
-    /// The first completion at or after the deadline, in nanoseconds: the last that counts.
-    pub ended: AtomicU64,
-    /// The zones of the target, and the job's number among those who use them.
-    pub zones: Option<(&'r ZoneQueue, u32)>,
-    /// How much data may still be asked for; none without such a limit.
-    pub bytes_left: Option<AtomicU64>,
-    /// Set when a worker has failed or the run is to end early: nothing more is submitted.
-    pub over: AtomicBool,
-    /// Requests completed so far, counted or not.
-    pub requests: AtomicU64,
-    /// The data that they moved.
-    pub bytes: AtomicU64,
-    /// How long they took lately.
-    pub live: LiveMeter,
-}
-
-impl<'r> SharedRun<'r> {
-    /// What the workers of this job share, on a target with these zones.
-    pub fn new(target: &'r Target, job: &Job<'r>, zones: Option<&'r ZoneQueue>) -> Result<Self, RealError> {
-        let Job { workload, seed, observer, .. } = *job;
-        let (zones, bytes) = match zones {
-            None => (None, workload.stop.bytes),
-            Some(zones) => {
-                let (number, bytes) = zones.add(workload, workload.span(target.capacity())?)?;
-                (Some((zones, number)), bytes)
-            }
-        };
-        Ok(Self {
-            target,
-            recorded_as: target.record().map(|record| record.begin(1)),
-            workload,
-            seed,
-            observer,
-            counted_from: workload.ramp,
-            deadline: workload.stop.time.map_or(Nanos::MAX, |time| workload.ramp + time),
-            ended: AtomicU64::new(u64::MAX),
-            zones,
-            bytes_left: bytes.map(|bytes| AtomicU64::new(bytes.get())),
-            over: AtomicBool::new(false),
-            requests: AtomicU64::new(0),
-            bytes: AtomicU64::new(0),
-            live: LiveMeter::default(),
-        })
-    }
-
-    /// Whether a completion at this time is one of those that count.
-    fn counts(&self, at: Nanos) -> bool {
-        at > self.counted_from
-            && (at < self.deadline || at.as_nanos() <= self.ended.fetch_min(at.as_nanos(), Ordering::Relaxed))
-    }
-
-    fn take(&self, bytes: Bytes) -> bool {
-        let Some(left) = &self.bytes_left else { return true };
-        // Behind the last of the data comes no flush either.
-        let taken = |left: u64| left.checked_sub(bytes.get()).filter(|_| left > 0);
-        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok()
-    }
-
-    /// Takes back what was taken.
-    fn give_back(&self, bytes: Bytes) {
-        if let Some(left) = &self.bytes_left {
-            left.fetch_add(bytes.get(), Ordering::Relaxed);
-        }
-    }
-}
 
 /// One worker with its own queue and its own part of the measurement.
 pub(crate) struct Worker<'r> {
@@ -220,6 +142,8 @@ impl<'r> Worker<'r> {
         };
         let ended = ended.and_then(|()| self.flush_at_end(now));
         self.shared.keep(self.kept.take());
+        let untold = &self.measurement.series[self.told.saturating_sub(1)..];
+        self.shared.leave_steady(self.index, untold, now());
         if let (Err(_), Some(zones)) = (&ended, &self.zones) {
             zones.close();
         }
@@ -249,7 +173,7 @@ impl<'r> Worker<'r> {
                 if done.result.is_err() {
                     self.fail(Request::FLUSH, done.result)?;
                 } else if now > from {
-                    let within = now.min(self.shared.deadline - Nanos::from_nanos(1));
+                    let within = now.min(self.shared.deadline() - Nanos::from_nanos(1));
                     self.measurement.record(Op::Flush, Bytes::ZERO, within.since(from), now.since(began));
                     self.measurement.elapsed = now.since(from);
                 }
@@ -308,7 +232,7 @@ impl<'r> Worker<'r> {
         let first = now();
         for tag in (0..self.flights.len() as u32).map(Tag) {
             // The first is made even if the kernel lets the worker begin when the time is over.
-            let by = if tag.0 == 0 { first.min(self.shared.deadline - Nanos::from_nanos(1)) } else { first };
+            let by = if tag.0 == 0 { first.min(self.shared.deadline() - Nanos::from_nanos(1)) } else { first };
             self.submit(tag, by, first)?;
         }
         let mut done = Vec::with_capacity(self.flights.len());
@@ -361,10 +285,10 @@ impl<'r> Worker<'r> {
             if self.ledger.as_mut().is_some_and(|ledger| ledger.is_busy(request)) {
                 return Ok(None);
             }
-            let over = now >= self.shared.deadline || self.shared.over.load(Ordering::Relaxed);
+            let over = now >= self.shared.deadline() || self.shared.over.load(Ordering::Relaxed);
             let since = match self.pace.turn(request, now) {
                 Turn::Now(since) => since,
-                Turn::At(due) if !over && self.requests_left > 0 => return Ok(Some(due.min(self.shared.deadline))),
+                Turn::At(due) if !over && self.requests_left > 0 => return Ok(Some(due.min(self.shared.deadline()))),
                 _ => return Ok(None),
             };
             if !self.submit(tag, now, since)? {
@@ -414,7 +338,7 @@ impl<'r> Worker<'r> {
     /// Submits the next request, whose latency counts from `since`, unless a limit has been reached: then none will
     /// follow in its place, and the answer is no.
     fn submit(&mut self, tag: Tag, now: Nanos, since: Nanos) -> Result<bool, RealError> {
-        let over = now >= self.shared.deadline || self.shared.over.load(Ordering::Relaxed);
+        let over = now >= self.shared.deadline() || self.shared.over.load(Ordering::Relaxed);
         if over || self.requests_left == 0 {
             return Ok(false);
         }
@@ -471,11 +395,11 @@ impl<'r> Worker<'r> {
         }
         if self.shared.counts(now) {
             // What ends at or after the deadline belongs to the last interval of the series, not to one of its own.
-            let within = now.min(self.shared.deadline - Nanos::from_nanos(1));
+            let within = now.min(self.shared.deadline() - Nanos::from_nanos(1));
             let from = self.shared.counted_from;
             self.measurement.record(op, length, within.since(from), now.since(since));
             if self.measurement.series.len() > self.told {
-                self.tell();
+                self.tell(now);
             }
             self.measurement.elapsed = now.since(from);
             let submitted = self.submitted.get(done.tag.0 as usize).copied();
@@ -498,11 +422,12 @@ impl<'r> Worker<'r> {
 
     /// Tells of the interval that has just ended, if any has.
     #[cold]
-    fn tell(&mut self) {
+    fn tell(&mut self, now: Nanos) {
         let series = &self.measurement.series;
         if let [.., last, _] = &series[..] {
             self.shared.live.tell(series.len() - 2, &last.latencies);
         }
+        self.shared.tell_steady(self.index, &series[self.told.saturating_sub(1)..series.len() - 1], now);
         self.told = series.len();
     }
 

@@ -229,7 +229,12 @@ fn stop(stop: &Stop) -> String {
         stop.requests.map(|requests| format!("{} requests per worker", whole(requests))),
         stop.bytes.map(|bytes| format!("{bytes} transferred")),
     ];
-    limits.into_iter().flatten().collect::<Vec<_>>().join(" or ")
+    let limits = limits.into_iter().flatten().collect::<Vec<_>>().join(" or ");
+    match stop.steady.words() {
+        Some(steady) if limits.is_empty() => steady,
+        Some(steady) => format!("{steady}, at most {limits}"),
+        None => limits,
+    }
 }
 
 fn span(workload: &Workload) -> String {

@@ -13,25 +13,30 @@ use crate::shares::{Deck, share, whole};
 
 /// A number with six decimal places, so that it is kept and compared exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Decimal(u32);
+pub struct Decimal(u64);
 
 impl Decimal {
-    const ONE: u32 = 1_000_000;
+    const ONE: u64 = 1_000_000;
 
     /// The nearest number of floating point.
     pub fn get(self) -> f64 {
-        f64::from(self.0) / f64::from(Self::ONE)
+        self.0 as f64 / Self::ONE as f64
     }
 
-    /// Reads a number below 4,000; none if the text is something else, or has more than six decimal places.
-    fn read(text: &str) -> Option<Self> {
+    /// A whole number; none of more than 18 trillion.
+    pub(crate) fn whole(number: u64) -> Option<Self> {
+        number.checked_mul(Self::ONE).map(Self)
+    }
+
+    /// Reads a number of up to 18 trillion; none if the text is something else, or has more than six decimal places.
+    pub(crate) fn read(text: &str) -> Option<Self> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         if (whole.is_empty() && fraction.is_empty()) || !digits(whole) || !digits(fraction) || fraction.len() > 6 {
             return None;
         }
-        let whole: u32 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-        let fraction: u32 = format!("{fraction:0<6}").parse().ok()?;
+        let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+        let fraction: u64 = format!("{fraction:0<6}").parse().ok()?;
         whole.checked_mul(Self::ONE)?.checked_add(fraction).map(Self)
     }
 }
@@ -86,7 +91,7 @@ impl FromStr for Distribution {
 
     fn from_str(text: &str) -> Result<Self, ListError> {
         let (law, parameter) = text.split_once(':').unwrap_or((text, ""));
-        let number = |law, range, example, allowed: std::ops::RangeInclusive<u32>| {
+        let number = |law, range, example, allowed: std::ops::RangeInclusive<u64>| {
             let wrong = || ListError::Parameter { law, range, example, found: parameter.to_owned() };
             Decimal::read(parameter).filter(|number| allowed.contains(&number.0)).ok_or_else(wrong)
         };

@@ -41,6 +41,11 @@ pub enum Invalid {
          or an io_size of at least one block"
     )]
     EndsAtOnce { block: Bytes },
+    #[error(
+        "a steady state is judged over whole intervals of whole seconds; give steadystate=iops_slope:0.1% \
+         or the like with steadystate_duration=5m, or leave out all of them"
+    )]
+    SteadyWindow,
     #[error("a random share of {found} % is out of range; give 0 to 100")]
     RandomShare { found: u8 },
     #[error("a compressible share of {found} % is out of range; give 0 to 100")]
@@ -136,6 +141,12 @@ impl Invalid {
             Self::EndsAtOnce { .. } if workload.stop.time == Some(Nanos::ZERO) => &[Field::Runtime],
             Self::EndsAtOnce { .. } if workload.stop.requests == Some(0) => &[Field::NumberIos],
             Self::EndsAtOnce { .. } => &[Field::IoSize],
+            Self::SteadyWindow => &[
+                Field::SteadystateDuration,
+                Field::SteadystateCheckInterval,
+                Field::SteadystateRampTime,
+                Field::Steadystate,
+            ],
             Self::Alignment { .. } => &[Field::Blockalign],
             Self::Skip { .. } => &[Field::Rw],
             Self::OnceEach => &[Field::Norandommap],
@@ -211,6 +222,9 @@ impl Workload {
     /// The same of what few workloads ask for.
     fn check_details(&self) -> Result<(), Invalid> {
         let Arrival { think, burst, rate, bandwidth, .. } = self.arrival;
+        if !self.stop.steady.is_sound() {
+            return Err(Invalid::SteadyWindow);
+        }
         let share = self.random_share.largest();
         if share > 100 {
             return Err(Invalid::RandomShare { found: share });
@@ -304,7 +318,11 @@ impl Workload {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Spare, Stop};
+    use crate::{Spare, SteadyEnd, Stop};
+
+    fn half() -> SteadyEnd {
+        SteadyEnd { criterion: "iops:2%".parse().ok(), ..SteadyEnd::default() }
+    }
 
     fn ten_seconds() -> Workload {
         Workload { stop: Stop::after(Nanos::from_secs(10)), ..Workload::default() }
@@ -324,6 +342,10 @@ mod tests {
             (Workload { block: Bytes::from_gib(2), workers: 2, ..ten_seconds() }, "fewer blocks"),
             (Workload { sizes: Some("4k/50:1000/50".parse().unwrap()), ..ten_seconds() }, "512 B sectors"),
             (Workload { sizes: Some("2g/99:4g/1".parse().unwrap()), ..ten_seconds() }, "fewer blocks of 2 GiB"),
+            (
+                Workload { stop: Stop { steady: half(), ..ten_seconds().stop }, ..ten_seconds() },
+                "whole intervals of whole seconds",
+            ),
             (Workload { random_share: 101.into(), ..ten_seconds() }, "random share of 101 %"),
             (Workload { sprandom: Some(Spare::USUAL), ..ten_seconds() }, "needs rw=randwrite of one block size"),
             (Workload { compressible: 101, ..ten_seconds() }, "101 %"),

@@ -39,6 +39,15 @@ pub enum ListError {
         /// The text as given.
         found: String,
     },
+    /// The text is not a criterion of a steady state that is known.
+    #[error(
+        "`{found}` is not a criterion of a steady state; use iops:2%, iops_slope:0.1%, bw:2%, bw_slope:0.1%, lat:2% or \
+         lat_slope:0.1%"
+    )]
+    UnknownCriterion {
+        /// The text as given.
+        found: String,
+    },
     /// A parameter of a distribution is not one that it can have.
     #[error("{law} takes a number {range}, not `{found}`; try {law}:{example}")]
     Parameter {

@@ -87,7 +87,7 @@ impl fmt::Display for Sizes {
     /// As fio takes it and as it is read, with no more lists than differ.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |list: &[Weighted]| {
-            let entries = list.iter().map(|entry| format!("{}/{}", crate::options::amount(entry.size), entry.percent));
+            let entries = list.iter().map(|entry| format!("{}/{}", crate::quantity::amount(entry.size), entry.percent));
             entries.collect::<Vec<_>>().join(":")
         };
         f.write_str(&text(&self.reads))?;

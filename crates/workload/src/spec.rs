@@ -4,7 +4,8 @@ use block::{Bytes, Nanos, Op};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Arrival, Distribution, Pattern, RandomShare, Replay, ReplayPace, Sizes, Spare, Verify, Weighted, ZonedAccess,
+    Arrival, Distribution, Pattern, RandomShare, Replay, ReplayPace, Sizes, Spare, SteadyEnd, Verify, Weighted,
+    ZonedAccess,
 };
 
 /// When a workload ends: at the first of the limits that are set.
@@ -20,22 +21,28 @@ pub struct Stop {
     /// is known ([`Workload::on`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<u32>,
+    /// Once it is steady.
+    #[serde(default, skip_serializing_if = "SteadyEnd::is_none")]
+    pub steady: SteadyEnd,
 }
 
 impl Stop {
+    /// Never.
+    const NONE: Self = Self { time: None, requests: None, bytes: None, span: None, steady: SteadyEnd::NONE };
+
     /// After so much time.
     pub const fn after(time: Nanos) -> Self {
-        Self { time: Some(time), requests: None, bytes: None, span: None }
+        Self { time: Some(time), ..Self::NONE }
     }
 
     /// After each worker has made so many requests.
     pub const fn after_requests(requests: u64) -> Self {
-        Self { time: None, requests: Some(requests), bytes: None, span: None }
+        Self { requests: Some(requests), ..Self::NONE }
     }
 
     /// After so much data.
     pub const fn after_bytes(bytes: Bytes) -> Self {
-        Self { time: None, requests: None, bytes: Some(bytes), span: None }
+        Self { bytes: Some(bytes), ..Self::NONE }
     }
 
     /// Whether there is any limit at all.
@@ -296,8 +303,9 @@ impl Workload {
 
     /// How long it takes where nothing but time ends it; none elsewhere.
     pub fn time_alone(&self) -> Option<Nanos> {
-        let Stop { time, requests, bytes, span } = self.stop;
-        let is_alone = requests.is_none() && bytes.is_none() && span.is_none() && self.replay.is_none();
+        let Stop { time, requests, bytes, span, steady } = self.stop;
+        let is_limited = requests.is_some() || bytes.is_some() || span.is_some() || steady.criterion.is_some();
+        let is_alone = !is_limited && self.replay.is_none();
         time.filter(|_| is_alone).map(|time| self.lead() + time)
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use block::{Nanos, Seed};
 use clap::ValueEnum;
-use engine::Measurement;
+use engine::{Measurement, Settling};
 use lab::import::Import;
 use lab::import::fio::ImportedJob;
 use report::export::{self, FioJob, FioTimes, Single, TERSE_VERSIONS};
@@ -285,7 +285,7 @@ struct RunFacts<'a> {
 fn in_formats(facts: &RunFacts, reported: &[Reported], formats: &[FioFormat], is_first: bool) -> String {
     let jobs: Vec<FioJob> = reported
         .iter()
-        .map(|Reported { job, last, group, members, times, measurement }| FioJob {
+        .map(|Reported { job, last, group, members, times, measurement, measured }| FioJob {
             single: Single {
                 name: job.fio_name(),
                 target: &job.file,
@@ -299,6 +299,7 @@ fn in_formats(facts: &RunFacts, reported: &[Reported], formats: &[FioFormat], is
             group: *group,
             members: *members,
             times: *times,
+            settling: Settling::of(measured.iter().copied()),
             description: job.about.as_deref(),
             options: Some(options(last)),
             percentiles: last.percentiles(),
@@ -331,6 +332,8 @@ struct Reported<'a> {
     members: u32,
     times: FioTimes,
     measurement: Cow<'a, Measurement>,
+    /// What it was merged from.
+    measured: Vec<&'a Measurement>,
 }
 
 /// The jobs that have figures, in their order, those together that ask for the figures of their group.
@@ -346,10 +349,11 @@ fn reported<'a>(import: &'a Import, mut measured: impl Iterator<Item = Option<&'
                     last.members += members;
                     last.times = last.times.and(times);
                     last.measurement.to_mut().merge(measurement);
+                    last.measured.push(measurement);
                 }
                 _ => {
-                    let measurement = Cow::Borrowed(measurement);
-                    all.push(Reported { job, last: job, group, members, times, measurement });
+                    let (measured, measurement) = (vec![measurement], Cow::Borrowed(measurement));
+                    all.push(Reported { job, last: job, group, members, times, measurement, measured });
                 }
             }
         }

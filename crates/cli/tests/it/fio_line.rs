@@ -294,3 +294,63 @@ fn a_job_that_begins_later_has_its_own_times_within_its_group() {
         assert!((found - requests).abs() < 0.5, "{found} {kind}s a second");
     }
 }
+
+/// The document's `steadystate`, with times and rates that a rate of requests decides.
+fn settled(document: &str) -> Value {
+    let mut steady = json(document)["jobs"][0]["steadystate"].take();
+    // fio's seconds are a few ms longer or shorter.
+    steady["data"]["bw"].take();
+    steady["data"]["bw_mean"].take();
+    steady["data"]["iops"].as_array_mut().unwrap().iter_mut().for_each(|iops| {
+        *iops = Value::from((iops.as_f64().unwrap() / 10.0).round() * 10.0);
+    });
+    steady["data"]["iops_mean"] = Value::from(steady["data"]["iops"].as_array().map_or(0, Vec::len));
+    steady
+}
+
+#[test]
+fn a_job_ends_at_the_steady_state_that_fio_ends_it_at() {
+    let line = "--name=a --filename=f --size=4m --rw=randread --numjobs=2 --group_reporting --rate_iops=100 --time_based \
+                --runtime=300 --ss=iops:90% --ss_dur=2 --ss_ramp=1 --output-format=json";
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let on_file = Place::new().succeeds(&[&["fio"], &words[..]].concat());
+    let ours = settled(&on_file);
+    assert_eq!((&ours["ss"], &ours["attained"]), (&"iops:90.000000%".into(), &1.into()), "{ours:#}");
+    let simulated = Place::new().succeeds(&[&["fio", "sim:x25-m"], &words[..]].concat());
+    assert_eq!(settled(&simulated)["attained"], 1);
+    assert_eq!(json(&simulated)["jobs"][0]["read"]["runtime"], 3000, "a second, and two that are judged");
+    if let Some(theirs) = fios(&words) {
+        let keys = |steady: &Value| steady.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        let theirs = settled(&theirs);
+        assert_eq!(keys(&ours), keys(&theirs));
+        assert_eq!(keys(&ours["data"]), keys(&theirs["data"]));
+        assert_eq!(
+            ["ss", "duration", "attained"].map(|key| &ours[key]),
+            ["ss", "duration", "attained"].map(|key| &theirs[key])
+        );
+        assert_eq!(ours["data"]["iops_mean"], theirs["data"]["iops_mean"], "so many values");
+    }
+}
+
+#[test]
+fn what_does_not_come_to_a_steady_state_runs_its_time_and_is_told() {
+    let place = Place::new();
+    let words = "--rw=randread --rate_iops=20 --rate_process=poisson --runtime=30 --time_based --steadystate=iops:1 \
+                 --steadystate_duration=5";
+    let said = place.succeeds(&[&["run", "sim:x25-m"], &words.split_whitespace().collect::<Vec<_>>()[..]].concat());
+    let finding =
+        said.split("\n\n").find(|part| part.starts_with("Finding: Not steady after 30 s")).unwrap_or_default();
+    assert!(finding.replace('\n', " ").contains("IOPS deviates from its mean by up to"), "{said}");
+    let normal = place
+        .succeeds(&[&["fio", "sim:x25-m", "--name=a"], &words.split_whitespace().collect::<Vec<_>>()[..]].concat());
+    assert!(normal.contains("  steadystate  : attained=no, bw="), "{normal}");
+    let text = "[global]\nfilename=sim:x25-m\nsize=64m\ntime_based\nruntime=50\nss=iops:1%\nss_dur=4\n\
+                        group_reporting\n[a]\nrate_iops=100\n[b]\nrate_iops=300\n";
+    std::fs::write(place.path("two.fio"), text).unwrap();
+    let both = json(&place.succeeds(&["fio", "two.fio", "--output-format=json"]))["jobs"][0].take();
+    assert_eq!(
+        (&both["steadystate"]["data"]["iops_mean"], &both["read"]["runtime"]),
+        (&400.into(), &4000.into()),
+        "{both:#}"
+    );
+}

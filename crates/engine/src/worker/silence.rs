@@ -24,7 +24,7 @@ impl Silence {
     /// take as long as the devices are seen to work.
     pub fn is_over(&mut self, run: &SharedRun, now: Nanos, mut in_flight: impl Iterator<Item = Op>) -> bool {
         if !run.is_over(now) {
-            if run.deadline < Nanos::MAX {
+            if run.deadline() < Nanos::MAX {
                 return false;
             }
             if in_flight.any(|op| !matches!(op, Op::Read | Op::Write | Op::Append)) {
@@ -70,7 +70,7 @@ impl Left {
 impl SharedRun<'_> {
     /// Whether nothing more is submitted.
     fn is_over(&self, now: Nanos) -> bool {
-        self.over.load(std::sync::atomic::Ordering::Relaxed) || self.target.is_stopped() || now >= self.deadline
+        self.over.load(std::sync::atomic::Ordering::Relaxed) || self.target.is_stopped() || now >= self.deadline()
     }
 
     /// Enters what a worker has submitted in the target's record, if there is one.
@@ -110,8 +110,8 @@ impl SharedRun<'_> {
 
     /// Makes the time in which nothing came, nobody asked, or nothing was answered part of the measurement.
     pub(super) fn count_to_deadline(&self, measurement: &mut Measurement) {
-        if self.deadline < Nanos::MAX {
-            measurement.elapsed = measurement.elapsed.max(self.deadline.since(self.counted_from));
+        if self.deadline() < Nanos::MAX {
+            measurement.elapsed = measurement.elapsed.max(self.deadline().since(self.counted_from));
         }
     }
 }

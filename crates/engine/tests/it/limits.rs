@@ -3,7 +3,7 @@
 use assay_engine::{Access, Measurement, Submission, Target, run_real, run_virtual};
 use block::{Bytes, Nanos, Seed};
 use drive::preset::Preset;
-use workload::{Arrival, Pattern, Stop, Workload};
+use workload::{Arrival, Pattern, SteadyEnd, Stop, Workload};
 
 fn on_drive(workload: &Workload) -> Measurement {
     let mut drive = Preset::find("x25-m?capacity.user=512MiB&spare=40%").unwrap().build();
@@ -85,5 +85,19 @@ fn requests_of_the_ramp_do_not_count_for_the_limit_of_requests() {
             let (least, depth) = (80 * u64::from(workload.workers), u64::from(workload.queue_depth * workload.workers));
             assert!((least..=least + depth).contains(&measured.requests()), "{} of {least}", measured.requests());
         }
+    }
+}
+
+#[test]
+fn a_steady_state_ends_a_run_in_real_time_as_soon_as_every_worker_has_told() {
+    // However the machine stalls, there are two seconds with some requests in each within some minutes.
+    let steady = SteadyEnd { criterion: "iops:99%".parse().ok(), window: Nanos::from_secs(2), ..SteadyEnd::default() };
+    let stop = Stop { steady, ..Stop::after(Nanos::from_secs(600)) };
+    for (arrival, workers) in [(Arrival::default(), 1), (Arrival { rate: 100, ..Arrival::default() }, 2)] {
+        let measured = on_file(&Workload { arrival, workers, stop, ..Workload::default() }, "psync");
+        let settling = measured.settling().unwrap();
+        assert!(settling.is_attained(), "{settling:?}");
+        assert!(measured.elapsed >= settling.seen() && measured.elapsed < Nanos::from_secs(600));
+        assert!(settling.value().is_some_and(|value| value < 99.0), "{settling:?}");
     }
 }

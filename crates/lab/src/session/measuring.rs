@@ -15,6 +15,7 @@ use crate::plan::{Cell, Measure, Work};
 use crate::subject::{MeasureTask, Part, Repeats, Subject};
 use crate::variants::{Lineage, Variant, Variants};
 use crate::{LabError, Thermometer, Warmth, level};
+use engine::Settling;
 use host::Clocks;
 
 impl Session<'_> {
@@ -268,6 +269,8 @@ impl Session<'_> {
             for (cell, one) in task.cells.iter().zip(together) {
                 self.note_all(task.name, &cell.key(), one.target_findings())?;
             }
+            let unsteady = Settling::of(together.iter()).filter(|settling| !settling.is_attained());
+            self.note_all(task.name, &first, unsteady.map(|settling| settling.sentence()).into_iter().collect())?;
         }
         Ok(warmth)
     }

@@ -1,7 +1,7 @@
 //! One measurement for people, within 80 columns.
 
 use block::{Bytes, Nanos};
-use measurement::{Clock, Flow, Measurement};
+use measurement::{Clock, Flow, Measurement, Settling};
 use plan::Metric;
 use workload::{Pattern, Workload};
 
@@ -23,8 +23,11 @@ pub fn text(single: &Single) -> String {
     lines.push(String::new());
     lines.extend(table(single));
     let replayed = measurement.workload.replay.as_ref().and_then(replay::passed_over);
+    // Where it is not steady, a finding says so.
+    let settling = measurement.settling().filter(Settling::is_attained);
     let remarks = [
         replayed,
+        settling.map(|settling| settling.sentence()),
         service(measurement),
         processor(measurement),
         verified(measurement),

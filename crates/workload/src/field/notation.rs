@@ -3,7 +3,7 @@
 use block::{Bytes, Nanos, ParseError, parse_bytes, parse_count, parse_duration, parse_percent, separated};
 
 use super::FieldError;
-use crate::{Distribution, Pattern, RandomShare, Sizes, Spare, Workload, amount, duration, profile};
+use crate::{Distribution, Pattern, RandomShare, Sizes, Spare, SteadyCriterion, Workload, amount, duration, profile};
 
 /// The largest size, offset or amount of data: more than any target holds, and far from overflow.
 pub const BYTES_MAX: Bytes = Bytes::from_gib(1 << 30);
@@ -285,6 +285,14 @@ pub(super) const DISTRIBUTION: Notation<Distribution> = Notation {
     read: |text| Ok(text.parse()?),
     write: Distribution::to_string,
     shown: Distribution::to_string,
+    number: |_| None,
+};
+
+pub(super) const CRITERION: Notation<SteadyCriterion> = Notation {
+    unit: Unit::None,
+    read: |text| Ok(text.parse()?),
+    write: SteadyCriterion::to_string,
+    shown: SteadyCriterion::to_string,
     number: |_| None,
 };
 

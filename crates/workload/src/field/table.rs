@@ -4,8 +4,8 @@ use block::Nanos;
 use serde::{Deserialize, Serialize};
 
 use super::notation::{
-    BYTES, COUNT, DEPTH, DISTRIBUTION, EXTENT, Extent, MANY, MOVED, OFF_ON, PATTERN, PAUSE, PERCENT, PROFILE,
-    RANDOM_SHARE, REQUESTS, SIZES, SPARE, SPEED, Switch, TEXT, TIME, Value,
+    BYTES, COUNT, CRITERION, DEPTH, DISTRIBUTION, EXTENT, Extent, MANY, MOVED, OFF_ON, PATTERN, PAUSE, PERCENT,
+    PROFILE, RANDOM_SHARE, REQUESTS, SIZES, SPARE, SPEED, Switch, TEXT, TIME, Value,
 };
 use super::{Fio, FioValue, Mark, More, Phrase, Row};
 use crate::{ArrivalProcess, REPLAY_DEPTH, Replay, ReplayPace, Spare, Workload, profile};
@@ -52,6 +52,9 @@ const ZONED: Fio = Together("counts on a drive with zones, where a job without `
 const SHARE: Fio = Together("a share from 0 to 1 in fio, in percent here");
 const APPENDS: Fio = Fio::None("fio's engines write zones by writes alone");
 const STALLS: Fio = Together("counts in a job that has `read_iolog`");
+const STEADY: Fio = Together(
+    "counts where both `steadystate` and `steadystate_duration` are given; jobs that run together are judged together",
+);
 const PACED: Fio = Together("counts in a job that has no `read_iolog`; a job has a rate or pauses, not both");
 
 fields! {
@@ -304,6 +307,19 @@ fields! {
         } },
         Together("fio's is of each clone, and of each of its `loops`; in a plan it is of all workers together"),
         { aliases: &["io_limit"], takes: "BYTES", marks: &[Basic, End], absent: "all", phrase: Around("", " transferred") }
+    Steadystate "steadystate" "Steady state" "Stop once a figure is steady: iops, bw or lat within a limit of its mean (iops:2%), or its slope (iops_slope:0.1%)"
+        Value { of: &CRITERION, get: |w| w.stop.steady.criterion, set: |w, criterion| w.stop.steady.criterion = Some(criterion) },
+        STEADY, {
+            aliases: &["ss"], takes: "CRITERION", marks: &[End], absent: "none", phrase: Around("until steady: ", ""), detail: Some(untold) }
+    SteadystateDuration "steadystate_duration" "Steady-state window" "Window over which --steadystate is judged"
+        Value { of: &TIME, get: |w| Some(w.stop.steady.window), set: |w, time| w.stop.steady.window = time },
+        STEADY, { aliases: &["ss_dur"], takes: "TIME", marks: &[End], phrase: Around("window of ", ""), detail: Some(untold) }
+    SteadystateRampTime "steadystate_ramp_time" "Steady-state ramp time" "Time at the start that --steadystate does not judge"
+        Value { of: &TIME, get: |w| Some(w.stop.steady.ramp), set: |w, time| w.stop.steady.ramp = time },
+        STEADY, { aliases: &["ss_ramp"], takes: "TIME", marks: &[End], phrase: Around("judged after ", ""), detail: Some(untold) }
+    SteadystateCheckInterval "steadystate_check_interval" "Steady-state interval" "Time that each value of --steadystate stands for, in whole seconds [default: 1s]"
+        Value { of: &TIME, get: |w| Some(w.stop.steady.interval), set: |w, time| w.stop.steady.interval = time },
+        STEADY, { aliases: &["ss_interval"], takes: "TIME", marks: &[End], phrase: Around("values of ", ""), detail: Some(untold) }
     Startdelay "startdelay" "Start delay" "Delay before the workload starts, such as of a job concurrent with others"
         Value { of: &TIME, get: |w| Some(w.delay), set: |w, time| w.delay = time },
         Together("of jobs that all have one the shortest is a step of its own; of a range fio draws one time for each clone"),

@@ -49,8 +49,12 @@ fn every_field_is_set_from_fios_notation() {
     ] {
         Field::named(name).expect(name).set(&mut workload, text).expect(name);
     }
-    let stop =
-        Stop { time: Some(Nanos::from_secs(10)), requests: Some(10_000), bytes: Some(Bytes::from_gib(2)), span: None };
+    let stop = Stop {
+        time: Some(Nanos::from_secs(10)),
+        requests: Some(10_000),
+        bytes: Some(Bytes::from_gib(2)),
+        ..Stop::default()
+    };
     let expected = Workload {
         pattern: Pattern::RandRw,
         read_percent: 67,
@@ -182,6 +186,8 @@ fn text() -> impl Strategy<Value = String> {
         2 => (size(), 1..100_u8, size()).prop_map(|(one, share, two)| format!("{one}/{share}:{two}/{}", 100 - share)),
         1 => (size(), size()).prop_map(|(reads, writes)| format!("{reads},{writes}")),
         1 => (1..10_000_000_u32).prop_map(|n| format!("zipf:{}.{:06}", n / 1_000_000, n % 1_000_000)),
+        1 => (prop::sample::select(vec!["iops", "iops_slope"]), 1..100_000_u32)
+            .prop_map(|(figure, n)| format!("{figure}:{}.{:03}%", n / 1_000, n % 1_000)),
         1 => (1..100_u8, 1..100_u8)
             .prop_map(|(a, b)| format!("zoned:{a}/{b}:{}/{}", 100 - a, 100 - b)),
         1 => (1_000..10_000_000_u32).prop_map(|n| format!("{}.{:06}", n / 1_000_000, n % 1_000_000)),

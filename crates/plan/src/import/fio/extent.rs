@@ -5,9 +5,10 @@ use workload::{BYTES_MAX, Invalid, Stop, Workload};
 
 use super::super::{Notice, Severity};
 use super::given::{FioOption, FioSection};
-use super::job::{ImportedJob, Natural, SECOND};
+use super::job::{ImportedJob, Natural};
 use super::passes::Passes;
 use super::reading::{FioAmount, OptionReader};
+use super::units::SECOND;
 use super::{World, trace};
 
 /// The file that the job is on, and the form of the names where each clone has one of its own.

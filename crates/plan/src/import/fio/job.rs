@@ -9,10 +9,8 @@ use super::extent::Extent;
 use super::given::{FioOption, FioSection};
 use super::reading::{FioDirection, OptionReader};
 use super::table::{self, Treatment};
-use super::{FioLogs, World, address, extent, idle, logs, pace, size, trace};
-
-/// A second, in nanoseconds: the unit of times that have none.
-pub(super) const SECOND: f64 = 1e9;
+use super::units::SECOND;
+use super::{FioLogs, World, address, extent, idle, logs, pace, size, steady, trace};
 
 /// A job of a job file, as it will be run.
 #[derive(Clone, Debug)]
@@ -261,6 +259,8 @@ fn meaning(
         natural,
     };
     extent::set(reading, world, &mut job)?;
+    let nothing = steady::set(reading, &mut job.workload);
+    job.natural.extend(nothing.into_iter().map(|(given, why)| Natural::of(given, why)));
     trace::set(reading, &mut job);
     if let Some(given) = reading.option("percentile_list")
         && let Err(wrong) = percentiles(given.text())

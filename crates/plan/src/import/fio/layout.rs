@@ -12,6 +12,7 @@ use super::command_line::CommandLine;
 use super::job::{ImportedJob, Natural, read};
 use super::parts::{self, Part};
 use super::section::{self, JobFile, Written};
+use super::steady;
 
 /// Jobs that run side by side, once those of the group before have ended.
 #[derive(Clone, Debug)]
@@ -270,6 +271,7 @@ fn begin(mut jobs: Vec<ImportedJob>, since_start: &mut Option<Nanos>, notices: &
             given.lost("the group's figures begin with this job; fio adds them to those of the job before")
         }));
     }
+    notices.extend(judged(&jobs));
     for job in &jobs {
         if let Some(given) = job.section.option("exitall").filter(|_| job.ends_others && jobs.len() > 1) {
             notices.push(given.lost("each job runs to its own end; give all the same `runtime`"));
@@ -281,4 +283,25 @@ fn begin(mut jobs: Vec<ImportedJob>, since_start: &mut Option<Nanos>, notices: &
         only.natural.push(Natural::of(given, "no job runs concurrently with this one"));
     }
     JobGroup { delay: wait, jobs }
+}
+
+/// What is not judged as in fio, of jobs that run side by side.
+fn judged(jobs: &[ImportedJob]) -> Vec<Notice> {
+    let steady: Vec<&ImportedJob> = jobs.iter().filter(|job| job.workload.stop.steady.criterion.is_some()).collect();
+    let Some(first) = steady.first() else { return Vec::new() };
+    let lead = first.workload.lead();
+    let tell = |job: &ImportedJob, follows: &str| Some(job.section.option(steady::CRITERION)?.lost(follows));
+    let judge = |job: &&ImportedJob| {
+        let workload = &job.workload;
+        if !job.is_reported_by_group() && (workload.workers > 1 || steady.len() > 1) {
+            tell(job, "all clones and jobs are judged together, as in fio with `group_reporting`")
+        } else if workload.stop.steady != first.workload.stop.steady {
+            tell(job, "the job is judged by itself; fio refuses jobs of one group that differ in this")
+        } else if !workload.lead().max(lead).since(workload.lead().min(lead)).as_nanos().is_multiple_of(1_000_000_000) {
+            tell(job, "the job is judged by itself, as its seconds begin at other times than those of the first")
+        } else {
+            None
+        }
+    };
+    steady.iter().filter_map(judge).collect()
 }

@@ -24,6 +24,7 @@ mod passes;
 mod reading;
 mod section;
 mod size;
+mod steady;
 mod table;
 #[cfg(test)]
 mod tests;

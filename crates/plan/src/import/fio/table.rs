@@ -251,17 +251,10 @@ const LOST: &[FioOptionSpec] = &[
     known("numa_cpu_nodes", &[], Lost(NEVER, PIN)),
     known("numa_mem_policy", &[], Lost(NEVER, "buffers are placed by the kernel")),
     known("fsync_on_close", &[], Honoured),
-    known(
-        "steadystate",
-        &["ss"],
-        Lost(NEVER, "the job runs to its other limits; a `condition` step of a plan waits for a steady state"),
-    ),
 ];
 
 /// The rest of what cannot be honoured, and what a job cannot be run with.
 const LOST_SELDOM: &[FioOptionSpec] = &[
-    known("steadystate_duration", &["ss_dur"], With("steadystate")),
-    known("steadystate_ramp_time", &["ss_ramp"], With("steadystate")),
     known("log_store_compressed", &[], Lost(OFF, "logs are written as text")),
     known(
         "log_alternate_epoch",
@@ -299,7 +292,6 @@ const PROTECTION: &str = "no protection information is sent, generated or checke
 ///
 /// Source: fio after 3.42 (August 2026), options.c and engines/io_uring.c.
 const NEWER: &[FioOptionSpec] = &[
-    known("steadystate_check_interval", &["ss_interval"], With("steadystate")),
     known("fdp", &[], Lost(OFF, NO_PLACEMENT)),
     known("dataplacement", &[], Lost(&["none"], NO_PLACEMENT)),
     known("plid_select", &["fdp_pli_select"], With("dataplacement")),

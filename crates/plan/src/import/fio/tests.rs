@@ -221,6 +221,17 @@ fn requests_are_what_they_are_in_fio() {
         ("offset_increment=1g\nnumjobs=2", "numjobs=2 size=2g"),
         ("startdelay=5", "name=delay-1 do=idle time=5s"),
         ("ramp_time=2", "ramp_time=2s"),
+        (
+            "ss=iops_slope:0.1%\nss_dur=1m\nss_ramp=5",
+            "steadystate=iops_slope:0.1% steadystate_duration=60s steadystate_ramp_time=5s",
+        ),
+        ("steadystate=bw:10m\nsteadystate_duration=7500ms", "steadystate=bw:10m steadystate_duration=7s"),
+        (
+            "ss=lat:5%\nss_dur=65\nss_interval=10",
+            "steadystate=lat:5% steadystate_duration=60s steadystate_check_interval=10s",
+        ),
+        ("ss=iops:1%\nss_dur=900ms", "rw=read bs=4k iodepth=1 size=1g io_size=1g"),
+        ("ss_dur=9\nss_ramp=2\nrw=write", "rw=write bs=4k iodepth=1 size=1g io_size=1g"),
     ] {
         let import = read(&format!("[a]\nsize=1g\nfilename=x\n{options}\n"), &Bench::default());
         let told = steps(&import);
@@ -276,6 +287,22 @@ fn a_delay_behind_others_counts_from_the_first_of_all_jobs() {
         "[global]\nsize=1g\nfilename=x\ntime_based\nruntime=9\n[a]\nruntime=RUN\n[b]\nstartdelay=4\n[c]\nstonewall\n";
     let told = |run: &str| notices(&late.replace("RUN", run)).join("\n");
     assert!(told("2").contains("only if it has begun") && !told("5").contains("has begun"), "{}", told("2"));
+}
+
+#[test]
+fn jobs_that_fio_would_judge_one_by_one_are_told_to_be_judged_together() {
+    let told = |options: &str, jobs: &str| {
+        notices(&format!("[global]\nfilename=x\nsize=1g\nss=iops:1%\nss_dur=9\n{options}\n{jobs}")).join("\n")
+    };
+    let two = "[a]\n[b]\n";
+    assert_eq!(told("numjobs=1", "[a]\n"), "");
+    assert_eq!(told("numjobs=4\ngroup_reporting", two), "");
+    assert!(told("numjobs=4", "[a]\n").contains("judged together"));
+    assert!(told("", two).contains("judged together"));
+    assert!(told("group_reporting", "[a]\n[b]\nss=iops:2%\n").contains("fio refuses jobs"));
+    assert_eq!(told("group_reporting", "[a]\n[b]\nramp_time=3\n"), "");
+    assert!(told("group_reporting", "[a]\n[b]\nramp_time=500ms\n").contains("begin at other times"));
+    assert_eq!(told("", "[a]\n[b]\nstonewall\n"), "");
 }
 
 #[test]

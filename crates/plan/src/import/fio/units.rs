@@ -6,6 +6,9 @@ use workload::{BYTES_MAX, COUNT_MAX, TIME_MAX};
 
 use super::expression::evaluate;
 
+/// A second, in nanoseconds: the unit of times that have none.
+pub(super) const SECOND: f64 = 1e9;
+
 /// What `k`, `m` and `g` stand for \[`kb_base`\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Base {

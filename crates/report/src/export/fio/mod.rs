@@ -24,11 +24,12 @@ mod log;
 mod normal;
 mod number;
 mod options;
+mod steady;
 mod terse;
 
 use block::Nanos;
 use jiff::Timestamp;
-use measurement::{Flow, Measurement};
+use measurement::{Flow, Measurement, Settling};
 use serde::{Serialize, Serializer};
 use stats::Histogram;
 
@@ -37,6 +38,7 @@ use self::disk::Disk;
 pub use self::log::WorkerLogs;
 pub use self::normal::{heading, normal};
 use self::options::{global, options};
+use self::steady::Steady;
 pub use self::terse::{VERSIONS as TERSE_VERSIONS, terse};
 use super::Single;
 
@@ -65,6 +67,8 @@ pub struct FioJob<'a> {
     pub members: u32,
     /// How long they took.
     pub times: FioTimes,
+    /// How they came to the steady state that ends them; none where none does.
+    pub settling: Option<Settling>,
     /// What it is, where it says.
     pub description: Option<&'a str>,
     /// Its options as they were given; none for those that its workload comes to.
@@ -108,6 +112,7 @@ impl<'a> FioJob<'a> {
             group: 0,
             members,
             times: FioTimes::of(single.measurement),
+            settling: single.measurement.settling(),
             description: None,
             options: None,
             percentiles: None,
@@ -221,6 +226,8 @@ struct Job<'a> {
     total_err: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_error: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steadystate: Option<Steady>,
 }
 
 impl<'a> Job<'a> {
@@ -265,6 +272,7 @@ impl<'a> Job<'a> {
             latency_window: 0,
             total_err: first_error.map(|_| failures.total()),
             first_error,
+            steadystate: job.settling.as_ref().and_then(Steady::of),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::direction::{Direction, Latency};
 use super::disk::Disk;
 use super::number::{Base, short};
 use super::options::options;
+use super::steady::Steady;
 use super::{FioJob, Job, Keys, time, version};
 
 /// What fio prints before it runs jobs.
@@ -134,6 +135,7 @@ fn status(text: &mut String, job: &FioJob, shown: &Job) {
         "     latency   : target=0, window=0, percentile={:.2}%, depth={}",
         shown.latency_percentile, shown.latency_depth
     );
+    text.extend(shown.steadystate.as_ref().map(Steady::line));
 }
 
 /// The requests of one kind; nothing where there are none.

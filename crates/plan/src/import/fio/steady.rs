@@ -1,0 +1,30 @@
+//! The steady state at which jobs end.
+
+use block::Nanos;
+use workload::{ListError, SteadyEnd, Workload};
+
+use super::given::FioOption;
+use super::reading::OptionReader;
+use super::units::SECOND;
+
+pub(super) const CRITERION: &str = "steadystate";
+const DETAILS: [&str; 3] = ["steadystate_duration", "steadystate_ramp_time", "steadystate_check_interval"];
+
+/// Sets the steady state that ends the job, which in fio takes a criterion and a time over which it is judged; the options that
+/// change nothing, with the reason.
+pub(super) fn set<'s>(reading: &OptionReader<'s>, workload: &mut Workload) -> Vec<(&'s FioOption, &'static str)> {
+    let [window, ramp, interval] = DETAILS.map(|name| reading.time(name, SECOND));
+    let criterion = reading.option(CRITERION).and_then(|given| {
+        let read = given.text().parse();
+        read.map_err(|error: ListError| reading.tell(given.bad(error.to_string()))).ok()
+    });
+    let (ramp, interval) = (ramp.unwrap_or_default(), interval.unwrap_or(SteadyEnd::TICK));
+    let end = SteadyEnd { criterion, window: window.unwrap_or_default(), ramp, interval }.floored();
+    if criterion.is_some() && end.window > Nanos::ZERO {
+        workload.stop.steady = end;
+        return Vec::new();
+    }
+    let nothing = "without both `steadystate` and a `steadystate_duration` of a second or more it changes nothing";
+    let given = [CRITERION].into_iter().chain(DETAILS).filter_map(|name| reading.option(name));
+    given.map(|given| (given, nothing)).collect()
+}
