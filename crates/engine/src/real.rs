@@ -133,7 +133,7 @@ pub fn run_real_apart(
             let own = Arc::clone(&deposit);
             let life = move || run.work(job, index, own, sender);
             match crew.spawn(format!("worker {index}"), Arc::clone(&deposit), life) {
-                Ok(thread) => threads.push((WorkerWatch::new(job, deposit), thread)),
+                Ok(thread) => threads.push((WorkerWatch::new(job, index, deposit), thread)),
                 Err(error) => {
                     start.open(None);
                     return Err(RealError::Threads { workers, errno: errno(&error) });
@@ -314,8 +314,7 @@ impl RealRun<'_> {
     fn begin(&self, began: Instant, job: usize) -> Instant {
         let (begin, shared) = (began + self.jobs[job].workload.delay.to_std(), &self.shared[job]);
         let left = || begin.saturating_duration_since(Instant::now());
-        let is_awaited = || shared.deadline() > shared.counted_from;
-        while !left().is_zero() && is_awaited() && !shared.over.load(Ordering::Relaxed) && !shared.target.is_stopped() {
+        while !left().is_zero() && !shared.over.load(Ordering::Relaxed) && !shared.target.is_stopped() {
             thread::sleep(left().min(WATCH_EVERY));
         }
         if !left().is_zero() {
@@ -449,6 +448,8 @@ type WorkerDeposit = Deposit<Box<Left>>;
 /// A worker as the coordinator sees it while it makes requests itself.
 struct WorkerWatch {
     job: usize,
+    /// Its number there.
+    index: u32,
     deposit: Arc<WorkerDeposit>,
     silence: Silence,
     /// The number of the call in which it was when it was last looked at.
@@ -458,8 +459,8 @@ struct WorkerWatch {
 }
 
 impl WorkerWatch {
-    fn new(job: usize, deposit: Arc<WorkerDeposit>) -> Self {
-        Self { job, deposit, silence: Silence::default(), call: 0, is_gone: false }
+    fn new(job: usize, index: u32, deposit: Arc<WorkerDeposit>) -> Self {
+        Self { job, index, deposit, silence: Silence::default(), call: 0, is_gone: false }
     }
 
     /// Leaves the worker behind if its device does not answer; what it has measured.
@@ -473,7 +474,11 @@ impl WorkerWatch {
             silence.is_over(run, now, left.ops())
         })?;
         self.is_gone = true;
-        Some(left.measured(run, now))
+        let measured = left.measured(run, now);
+        if let Some(part) = run.steady {
+            part.leave(self.index, &measured.series, now.since(run.counted_from));
+        }
+        Some(measured)
     }
 }
 

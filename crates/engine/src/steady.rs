@@ -1,4 +1,4 @@
-//! Jobs that end once what they do together is steady.
+//! Jobs in real time that end once what they do together is steady.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,79 +6,15 @@ use std::sync::{Mutex, PoisonError};
 
 use block::Nanos;
 use measurement::{Settling, TickSum};
+use workload::SteadyGroup;
 
-use crate::{Job, TICK, Tick};
+use crate::{Job, Tick};
 
-/// Jobs that are judged together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SteadyGroup {
-    /// Their places among all, with the intervals by which each begins to count after the first of them.
-    pub jobs: Vec<(usize, usize)>,
-    /// When the first begins to count.
-    pub lead: Nanos,
-}
-
-/// The jobs that end by the same steady state, and whose intervals begin at the same times.
-pub(crate) fn judged_together(jobs: &[Job]) -> Vec<SteadyGroup> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    let steady = |place: usize| jobs[place].workload.stop.steady;
-    let lead = |place: usize| jobs[place].workload.lead();
-    let goes_with = |one: usize, other: usize| {
-        let apart = lead(one).max(lead(other)) - lead(one).min(lead(other));
-        steady(one) == steady(other) && apart.as_nanos().is_multiple_of(TICK.as_nanos())
-    };
-    for place in (0..jobs.len()).filter(|&place| steady(place).criterion.is_some()) {
-        match groups.iter_mut().find(|group| goes_with(group[0], place)) {
-            Some(group) => group.push(place),
-            None => groups.push(vec![place]),
-        }
-    }
-    let group = |places: Vec<usize>| {
-        let first = places.iter().map(|&place| lead(place)).min().unwrap_or_default();
-        let late = |place| ((lead(place) - first).as_nanos() / TICK.as_nanos()) as usize;
-        SteadyGroup { jobs: places.into_iter().map(|place| (place, late(place))).collect(), lead: first }
-    };
-    groups.into_iter().map(group).collect()
-}
-
-/// Groups with who watches them.
-pub(crate) fn watches(jobs: &[Job]) -> Vec<(SteadyGroup, SteadyWatch)> {
-    let watch = |group: SteadyGroup| {
-        let (first, _) = group.jobs[0];
-        let settling = Settling::new(jobs[first].workload.stop.steady)?;
-        let late = group.jobs.iter().flat_map(|&(place, late)| (0..jobs[place].workload.workers).map(move |_| late));
-        let watch = SteadyWatch::new(settling, late.collect());
-        Some((group, watch))
-    };
-    judged_together(jobs).into_iter().filter_map(watch).collect()
-}
-
-/// A job's part in what is watched.
-#[derive(Clone, Copy)]
-pub(crate) struct SteadyPart<'s> {
-    pub watch: &'s SteadyWatch,
-    /// The number of its first worker there.
-    pub first: usize,
-    /// How long after the first of all it begins to count.
-    pub late: Nanos,
-}
-
-/// The part of the job at this place; none where no steady state ends it.
-pub(crate) fn part<'s>(
-    watches: &'s [(SteadyGroup, SteadyWatch)],
-    jobs: &[Job],
-    place: usize,
-) -> Option<SteadyPart<'s>> {
-    let (group, watch) = watches.iter().find(|(group, _)| group.jobs.iter().any(|&(job, _)| job == place))?;
-    let before = group.jobs.iter().take_while(|&&(job, _)| job != place);
-    let first = before.map(|&(job, _)| jobs[job].workload.workers as usize).sum();
-    Some(SteadyPart { watch, first, late: jobs[place].workload.lead() - group.lead })
-}
-
-/// What workers in real time tell of their intervals, until what they do together is steady.
+/// What workers tell of their intervals, until what they do together is steady.
 pub(crate) struct SteadyWatch {
+    group: SteadyGroup,
     told: Mutex<Told>,
-    /// When it was seen to be steady, in nanoseconds since the first began to count.
+    /// When it was seen to be steady, in nanoseconds since all count.
     end: AtomicU64,
 }
 
@@ -88,75 +24,125 @@ struct Told {
     sums: VecDeque<TickSum>,
     /// How many are.
     judged: usize,
-    /// Of how many each worker has told; of all where it has ended.
-    by: Vec<usize>,
+    workers: Vec<TellingWorker>,
 }
 
-impl SteadyWatch {
-    /// Of so many workers as there are numbers of intervals before each of them begins to count.
-    pub fn new(settling: Settling, late: Vec<usize>) -> Self {
-        let told = Told { settling, sums: VecDeque::new(), judged: 0, by: late };
-        Self { told: Mutex::new(told), end: AtomicU64::new(u64::MAX) }
-    }
+/// A worker, and how much of what it has completed is known.
+struct TellingWorker {
+    /// How many of its intervals are over before all count.
+    skipped: usize,
+    /// Of how many it has told; of all where it has ended.
+    told: usize,
+}
 
-    /// When it was seen to be steady, since the first began to count; in no time at all if it was not.
+/// Who watches the groups that jobs make.
+pub(crate) fn watches(jobs: &[Job]) -> Vec<SteadyWatch> {
+    let groups = SteadyGroup::all(jobs.iter().map(|job| job.workload));
+    let watch = |group: SteadyGroup| {
+        let workers = group.places.iter().flat_map(|&place| {
+            let workload = jobs[place].workload;
+            let skipped = group.skipped(workload);
+            (0..workload.workers).map(move |_| TellingWorker { skipped, told: 0 })
+        });
+        let (settling, workers) = (Settling::new(group.end)?, workers.collect());
+        let told = Told { settling, sums: VecDeque::new(), judged: 0, workers };
+        Some(SteadyWatch { group, told: Mutex::new(told), end: AtomicU64::new(u64::MAX) })
+    };
+    groups.into_iter().filter_map(watch).collect()
+}
+
+/// A job's part in what is watched.
+#[derive(Clone, Copy)]
+pub(crate) struct SteadyPart<'s> {
+    watch: &'s SteadyWatch,
+    /// The number of its first worker there.
+    first: usize,
+    /// How long it counts before all do.
+    before: Nanos,
+}
+
+/// The part of the job at this place; none where no steady state ends it.
+pub(crate) fn part<'s>(watches: &'s [SteadyWatch], jobs: &[Job], place: usize) -> Option<SteadyPart<'s>> {
+    let watch = watches.iter().find(|watch| watch.group.places.contains(&place))?;
+    let others = watch.group.places.iter().take_while(|&&other| other != place);
+    let first = others.map(|&other| jobs[other].workload.workers as usize).sum();
+    Some(SteadyPart { watch, first, before: watch.group.begin.since(jobs[place].workload.lead()) })
+}
+
+impl SteadyPart<'_> {
+    /// When it was seen to be steady, since the job began to count; in no time at all if it was not.
     pub fn end(&self) -> Nanos {
-        Nanos::from_nanos(self.end.load(Ordering::Relaxed))
+        let end = self.watch.end.load(Ordering::Relaxed);
+        Nanos::from_nanos(end.saturating_add(self.before.as_nanos()))
     }
 
-    /// Takes in the next whole intervals of a worker, at a time since the first began to count.
-    pub fn tell(&self, worker: usize, ticks: &[Tick], now: Nanos) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = told.add(worker, ticks);
-        told.by[worker] = first.saturating_add(ticks.len());
+    /// Takes in what a worker completed in the first `whole` intervals, at a time since the job began to count. Where its
+    /// series is shorter nothing was completed in the others.
+    pub fn tell(&self, worker: u32, series: &[Tick], whole: usize, now: Nanos) {
+        let mut told = self.watch.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.add(self.first + worker as usize, &series[..series.len().min(whole)], whole);
         self.judge(&mut told, now);
     }
 
-    /// Takes in what is left of a worker that has ended.
-    pub fn leave(&self, worker: usize, ticks: &[Tick], now: Nanos) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.add(worker, ticks);
-        told.by[worker] = usize::MAX;
+    /// Takes in all of a worker that has ended.
+    pub fn leave(&self, worker: u32, series: &[Tick], now: Nanos) {
+        let mut told = self.watch.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.add(self.first + worker as usize, series, usize::MAX);
         self.judge(&mut told, now);
     }
 
     /// Judges the intervals of which all workers have told.
     fn judge(&self, told: &mut Told, now: Nanos) {
-        let whole = told.by.iter().copied().min().unwrap_or(usize::MAX);
-        while told.judged < whole
-            && let Some(sum) = told.sums.pop_front()
-        {
+        let whole = told.workers.iter().map(|worker| worker.told.saturating_sub(worker.skipped)).min().unwrap_or(0);
+        let is_over = told.workers.iter().all(|worker| worker.told == usize::MAX);
+        while told.judged < whole && !is_over {
             told.judged += 1;
+            let sum = told.sums.pop_front().unwrap_or_default();
             if told.settling.push(sum) {
-                self.end.fetch_min(now.as_nanos(), Ordering::Relaxed);
+                self.watch.end.fetch_min(now.since(self.before).as_nanos(), Ordering::Relaxed);
+                return;
             }
         }
     }
 }
 
 impl Told {
-    /// Adds a worker's next intervals; of how many it has told before.
-    fn add(&mut self, worker: usize, ticks: &[Tick]) -> usize {
-        let first = self.by[worker];
-        for (place, tick) in (first - self.judged..).zip(ticks) {
+    /// Adds what a worker completed in its intervals up to `whole` of which it has not told yet.
+    fn add(&mut self, worker: usize, series: &[Tick], whole: usize) {
+        let TellingWorker { skipped, told } = &mut self.workers[worker];
+        for (place, tick) in series.iter().enumerate().skip((*told).max(*skipped)) {
+            let Some(place) = (place - *skipped).checked_sub(self.judged) else { continue };
             if place >= self.sums.len() {
                 self.sums.resize(place + 1, TickSum::default());
             }
             self.sums[place].add(TickSum::from(tick));
         }
-        first
+        *told = whole.max(*told);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use block::{Bytes, Op};
+    use block::{Bytes, Op, Seed};
     use workload::{SteadyEnd, Stop, Workload};
 
     use super::*;
 
-    fn ends(criterion: &str) -> SteadyEnd {
-        SteadyEnd { criterion: criterion.parse().ok(), window: Nanos::from_secs(2), ..SteadyEnd::default() }
+    /// A job of one worker that begins to count at this time, and ends at two equal values of IOPS.
+    fn ending(lead: u64) -> Workload {
+        let window = Nanos::from_secs(2);
+        let steady = SteadyEnd { criterion: "iops:1".parse().ok(), window, ..SteadyEnd::default() };
+        Workload { stop: Stop { steady, ..Stop::default() }, ramp: Nanos::from_millis(lead), ..Workload::default() }
+    }
+
+    /// Has two jobs tell what they complete in each interval; when each is seen to be steady.
+    fn told(leads: [u64; 2], tell: impl Fn(&[SteadyPart; 2])) -> [Nanos; 2] {
+        let workloads = leads.map(ending);
+        let jobs = workloads.each_ref().map(|workload| Job { name: "", workload, seed: Seed::new(1), observer: None });
+        let watches = watches(&jobs);
+        let parts = [0, 1].map(|place| part(&watches, &jobs, place).unwrap());
+        tell(&parts);
+        parts.map(|part| part.end())
     }
 
     fn ticks(requests: &[u64]) -> Vec<Tick> {
@@ -168,55 +154,53 @@ mod tests {
         requests.iter().map(tick).collect()
     }
 
+    fn at(millis: u64) -> Nanos {
+        Nanos::from_millis(millis)
+    }
+
     #[test]
     fn an_interval_is_judged_once_every_worker_has_told_of_it() {
-        let watch = SteadyWatch::new(Settling::new(ends("iops:1")).unwrap(), vec![0, 0]);
-        let at = |millis| Nanos::from_millis(millis);
-        watch.tell(0, &ticks(&[5, 9, 5]), at(3001));
-        watch.tell(1, &ticks(&[9]), at(3100));
-        assert_eq!(watch.end(), Nanos::MAX, "of the second interval only one has told");
-        watch.tell(1, &ticks(&[5]), at(3200));
-        assert_eq!(watch.end(), at(3200), "14 and 14");
-        watch.tell(1, &ticks(&[50]), at(4200));
-        watch.tell(0, &ticks(&[50]), at(4300));
-        assert_eq!(watch.end(), at(3200));
+        let all = [5, 9, 5, 50, 50];
+        let end = |whole| {
+            told([0, 0], |[one, other]| {
+                one.tell(0, &ticks(&all), 3, at(3001));
+                other.tell(0, &ticks(&[9, 5]), 1, at(3100));
+                if whole > 1 {
+                    other.tell(0, &ticks(&[9, 5]), whole, at(3200));
+                    one.tell(0, &ticks(&all), 5, at(5200));
+                }
+            })
+        };
+        assert_eq!(end(1), [Nanos::MAX; 2], "of the second interval only one has told");
+        assert_eq!(end(2), [at(3200); 2], "14 and 14");
+        assert_eq!(end(3), [at(3200); 2], "what comes later changes nothing");
     }
 
     #[test]
-    fn nobody_waits_for_a_worker_that_has_ended() {
-        let watch = SteadyWatch::new(Settling::new(ends("iops:1")).unwrap(), vec![0, 0]);
-        watch.leave(1, &ticks(&[3]), Nanos::from_millis(500));
-        watch.tell(0, &ticks(&[7, 10]), Nanos::from_millis(2001));
-        assert_eq!(watch.end(), Nanos::from_millis(2001), "10 and 10");
-        let watch = SteadyWatch::new(Settling::new(ends("iops:1")).unwrap(), vec![0]);
-        watch.leave(0, &ticks(&[3]), Nanos::from_millis(500));
-        assert_eq!(watch.end(), Nanos::MAX);
+    fn a_worker_that_completes_nothing_tells_that_and_one_that_has_ended_is_not_waited_for() {
+        let idle = told([0, 0], |[one, other]| {
+            other.tell(0, &[], 2, at(2100));
+            one.tell(0, &ticks(&[7, 7]), 2, at(2200));
+        });
+        assert_eq!(idle, [at(2200); 2]);
+        let ended = told([0, 0], |[one, other]| {
+            other.leave(0, &ticks(&[3]), at(500));
+            one.tell(0, &ticks(&[7, 10]), 2, at(2001));
+        });
+        assert_eq!(ended, [at(2001); 2], "10 and 10");
+        let all = told([0, 0], |[one, other]| {
+            one.leave(0, &ticks(&[7]), at(600));
+            other.leave(0, &ticks(&[3]), at(700));
+        });
+        assert_eq!(all, [Nanos::MAX; 2], "that nobody is left is no steady state");
     }
 
     #[test]
-    fn a_worker_that_begins_later_adds_to_what_the_others_do_then() {
-        let watch = SteadyWatch::new(Settling::new(ends("iops:1")).unwrap(), vec![0, 2]);
-        watch.tell(0, &ticks(&[3, 9]), Nanos::from_secs(2));
-        watch.tell(0, &ticks(&[6, 5]), Nanos::from_secs(4));
-        assert_eq!(watch.end(), Nanos::MAX);
-        watch.tell(1, &ticks(&[4, 5]), Nanos::from_secs(5));
-        assert_eq!(watch.end(), Nanos::from_secs(5), "10 and 10");
-    }
-
-    #[test]
-    fn jobs_of_one_criterion_that_count_in_the_same_intervals_are_judged_together() {
-        let of = |steady, ramp| Workload { stop: Stop { steady, ..Stop::default() }, ramp, ..Workload::default() };
-        let (one, other) = (ends("iops:1"), ends("bw:1%"));
-        let workloads = [
-            of(one, Nanos::ZERO),
-            of(SteadyEnd::default(), Nanos::ZERO),
-            of(other, Nanos::ZERO),
-            of(one, Nanos::ZERO),
-            of(one, Nanos::from_secs(1)),
-            of(one, Nanos::from_millis(500)),
-        ];
-        let job = |workload| Job { name: "", workload, seed: block::Seed::new(1), observer: None };
-        let groups = judged_together(&workloads.each_ref().map(job)).into_iter().map(|group| group.jobs);
-        assert_eq!(groups.collect::<Vec<_>>(), [vec![(0, 0), (3, 0), (4, 1)], vec![(2, 0)], vec![(5, 0)]]);
+    fn nothing_is_judged_before_all_count_and_each_ends_by_its_own_time() {
+        let ends = told([0, 2500], |[one, other]| {
+            one.tell(0, &ticks(&[8, 8, 3, 6]), 4, at(4001));
+            other.tell(0, &ticks(&[7, 4]), 2, at(2002));
+        });
+        assert_eq!(ends, [at(2002 + 2500), at(2002)], "10 and 10");
     }
 }

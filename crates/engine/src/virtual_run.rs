@@ -6,12 +6,11 @@ use std::collections::BinaryHeap;
 use block::{Bytes, Completion, Nanos, Request, Seed, Status, Tag};
 use drive::{Counters, Drive, Observed};
 use measurement::{Settling, TICK, TickSum};
-use workload::Workload;
+use workload::{SteadyGroup, Workload};
 
 use crate::ending::Ending;
 use crate::pace::Turn;
 use crate::running::{FinalState, InFlight, RunningJobs, TagOwner, VirtualWorker};
-use crate::steady::{SteadyGroup, judged_together};
 use crate::virtual_error::VirtualError;
 use crate::zone_traffic::ZoneTraffic;
 use crate::{Job, Measurement, OnError, Record};
@@ -181,11 +180,10 @@ impl<'r> VirtualRun<'r> {
             all.push(running);
         }
         let mut steady = Vec::new();
-        for group in judged_together(jobs) {
-            let (first, _) = group.jobs[0];
-            let Some(settling) = Settling::new(jobs[first].workload.stop.steady) else { continue };
+        for group in SteadyGroup::all(jobs.iter().map(|job| job.workload)) {
+            let Some(settling) = Settling::new(group.end) else { continue };
             // What is completed where an interval ends is in the next.
-            let last = began + group.lead + TICK - Nanos::from_nanos(1);
+            let last = began + group.begin + TICK - Nanos::from_nanos(1);
             notes.push(Reverse((last, Due::Judge(steady.len()))));
             steady.push((group, settling));
         }
@@ -239,16 +237,17 @@ impl<'r> VirtualRun<'r> {
 
     /// Ends jobs whose interval up to here was the last of a steady state, and otherwise looks at them again an interval later.
     fn judge(&mut self, group: usize, last: Nanos) {
-        let (SteadyGroup { jobs, .. }, settling) = &mut self.steady[group];
+        let (group_of, settling) = &mut self.steady[group];
         let (interval, mut sum) = ((settling.seen().as_nanos() / TICK.as_nanos()) as usize, TickSum::default());
-        for &(place, late) in &*jobs {
-            sum.add(interval.checked_sub(late).map(|own| self.jobs[place].completed_in(own)).unwrap_or_default());
+        for &place in &group_of.places {
+            let job = &mut self.jobs[place];
+            sum.add(job.completed_in(interval + group_of.skipped(&job.measurement.workload)));
         }
         if settling.push(sum) {
-            for &(place, _) in &*jobs {
+            for &place in &group_of.places {
                 self.jobs[place].deadline = self.jobs[place].deadline.min(last + Nanos::from_nanos(1));
             }
-        } else if jobs.iter().any(|&(place, _)| self.jobs[place].rest.is_none()) {
+        } else if group_of.places.iter().any(|&place| self.jobs[place].rest.is_none()) {
             self.notes.push(Reverse((last + TICK, Due::Judge(group))));
         }
     }

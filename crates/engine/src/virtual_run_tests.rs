@@ -346,13 +346,15 @@ fn jobs_of_one_criterion_end_together_and_others_go_on() {
         Workload { arrival: slow, ..until_steady("iops:1%", 3) },
         Workload { stop: Stop::after(Nanos::from_secs(9)), ..Workload::default() },
         Workload { delay: Nanos::from_secs(1), arrival: slow, ..until_steady("iops:1%", 3) },
-        Workload { delay: Nanos::from_secs(30), arrival: slow, ..until_steady("iops:1%", 3) },
+        Workload { delay: Nanos::from_secs(31), arrival: slow, ..until_steady("iops:1%", 3) },
     ];
     let jobs: Vec<Job> =
         workloads.iter().map(|workload| Job { name: "", workload, seed: Seed::new(1), observer: None }).collect();
     let measured = run_virtual_together(&mut Steady::new(8), &jobs, OnError::Stop).unwrap();
     let times: Vec<Nanos> = measured.iter().map(|measured| measured.elapsed).collect();
-    assert_eq!(times, [5, 5, 9, 4, 0].map(Nanos::from_secs), "the last would have begun after the others had ended");
-    let settling = Settling::of(measured.iter()).unwrap();
-    assert_eq!((settling.is_attained(), settling.seen()), (true, Nanos::from_secs(5)));
+    assert_eq!(times, [36, 36, 9, 35, 5].map(Nanos::from_secs), "no state is judged before all count");
+    let settled = Settling::of_each(&measured.iter().collect::<Vec<_>>());
+    let seen: Vec<_> = settled.iter().map(|one| one.as_ref().map(|one| (one.is_attained(), one.seen()))).collect();
+    let group = Some((true, Nanos::from_secs(5)));
+    assert_eq!(seen, [group, group, None, group, group]);
 }

@@ -19,7 +19,7 @@ use crate::queue::{SubmissionQueue, queue};
 use crate::ring_setup::SetupError;
 use crate::shortage::{memory_error, uring_error};
 use crate::uring::UringCompletion;
-use crate::{Clock, Completed, Cpu, Handover, Job, Measurement, RealError};
+use crate::{Clock, Completed, Cpu, Handover, Job, Measurement, RealError, TICK};
 
 mod shared;
 mod silence;
@@ -76,6 +76,8 @@ pub(crate) struct Worker<'r> {
     kept: Option<Vec<(Nanos, Request)>>,
     /// Of how many intervals, counting the one under way, the others have been told.
     told: usize,
+    /// Of how many that are over whoever watches whether the job is steady was told.
+    told_steady: usize,
     measurement: Box<Measurement>,
 }
 
@@ -125,6 +127,7 @@ impl<'r> Worker<'r> {
             handover,
             kept: shared.recorded_as.map(|_| Vec::new()),
             told: 0,
+            told_steady: 0,
             measurement: Box::new(nothing()),
         })
     }
@@ -142,8 +145,9 @@ impl<'r> Worker<'r> {
         };
         let ended = ended.and_then(|()| self.flush_at_end(now));
         self.shared.keep(self.kept.take());
-        let untold = &self.measurement.series[self.told.saturating_sub(1)..];
-        self.shared.leave_steady(self.index, untold, now());
+        if let Some(part) = self.shared.steady {
+            part.leave(self.index, &self.measurement.series, now().since(self.shared.counted_from));
+        }
         if let (Err(_), Some(zones)) = (&ended, &self.zones) {
             zones.close();
         }
@@ -243,6 +247,7 @@ impl<'r> Worker<'r> {
                 self.finish(done, now)?;
                 self.submit(done.tag, now, now)?;
             }
+            self.tell_steady(now);
         }
         Ok(())
     }
@@ -270,6 +275,7 @@ impl<'r> Worker<'r> {
                 free.push(done.tag);
                 self.pace.done(now, done.tag, self.in_flight == 0);
             }
+            self.tell_steady(now);
         }
         if self.requests_left > 0 && !self.shared.over.load(Ordering::Relaxed) {
             self.shared.count_to_deadline(&mut self.measurement);
@@ -318,6 +324,7 @@ impl<'r> Worker<'r> {
                 self.silence = Silence::default();
                 return Ok(true);
             }
+            self.tell_steady(now());
             if self.gives_up(now()) {
                 return Ok(false);
             }
@@ -399,7 +406,7 @@ impl<'r> Worker<'r> {
             let from = self.shared.counted_from;
             self.measurement.record(op, length, within.since(from), now.since(since));
             if self.measurement.series.len() > self.told {
-                self.tell(now);
+                self.tell();
             }
             self.measurement.elapsed = now.since(from);
             let submitted = self.submitted.get(done.tag.0 as usize).copied();
@@ -422,13 +429,23 @@ impl<'r> Worker<'r> {
 
     /// Tells of the interval that has just ended, if any has.
     #[cold]
-    fn tell(&mut self, now: Nanos) {
+    fn tell(&mut self) {
         let series = &self.measurement.series;
         if let [.., last, _] = &series[..] {
             self.shared.live.tell(series.len() - 2, &last.latencies);
         }
-        self.shared.tell_steady(self.index, &series[self.told.saturating_sub(1)..series.len() - 1], now);
         self.told = series.len();
+    }
+
+    /// Tells whoever watches whether the job is steady of the intervals that are over now.
+    fn tell_steady(&mut self, now: Nanos) {
+        let Some(part) = self.shared.steady else { return };
+        let now = now.since(self.shared.counted_from);
+        let whole = (now.as_nanos() / TICK.as_nanos()) as usize;
+        if whole > self.told_steady {
+            part.tell(self.index, &self.measurement.series, whole, now);
+            self.told_steady = whole;
+        }
     }
 
     /// Ends the run with the reason for which a request failed, or counts it.

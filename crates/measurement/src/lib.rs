@@ -31,7 +31,7 @@ pub use host::power::Consumption;
 pub use intervals::Interval;
 pub use measured::{Clock, Cpu, Flow, Measurement, TICK, TICKS_MAX, Tick};
 pub use run::{Counted, Filter, KnownDrive, Listed, Run, RunId, RunState};
-pub use settling::{Settling, SteadySample, TickSum};
+pub use settling::{Settling, SteadySample, TickSum, Trend};
 pub use shard::{Shard, Sharding};
 pub use trial::{Better, Course, Figure, Paper, Trial};
 pub use uuid::Uuid;

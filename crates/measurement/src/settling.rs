@@ -3,10 +3,9 @@
 use std::collections::VecDeque;
 
 use block::Nanos;
-use stats::Trend;
-use workload::{SteadyCriterion, SteadyEnd, SteadyFigure, SteadyMeasure};
+use workload::{SteadyCriterion, SteadyEnd, SteadyFigure, SteadyGroup, SteadyMeasure};
 
-use crate::{Measurement, TICK, Tick};
+use crate::{Measurement, TICK, TICKS_MAX, Tick};
 
 const _: () = assert!(TICK.as_nanos() == SteadyEnd::TICK.as_nanos(), "what is judged are intervals of the series");
 
@@ -31,6 +30,20 @@ impl TickSum {
         self.bytes += other.bytes;
         self.latency = self.latency.saturating_add(other.latency);
     }
+
+    /// The mean latency in nanoseconds; 0 where nothing was completed.
+    fn mean_latency(self) -> u64 {
+        self.latency.checked_div(self.requests).unwrap_or(0)
+    }
+
+    /// What is judged of it, in requests, bytes or nanoseconds.
+    fn get(self, figure: SteadyFigure) -> u64 {
+        match figure {
+            SteadyFigure::Iops => self.requests,
+            SteadyFigure::Bandwidth => self.bytes,
+            SteadyFigure::Latency => self.mean_latency(),
+        }
+    }
 }
 
 /// A value of each figure that can be judged.
@@ -43,23 +56,65 @@ pub struct SteadySample {
     pub latency: f64,
 }
 
-impl SteadySample {
-    fn of(sum: TickSum, interval: Nanos) -> Self {
-        let TickSum { requests, bytes, latency } = sum;
-        let seconds = interval.as_secs_f64();
-        Self {
-            iops: requests as f64 / seconds,
-            bandwidth: bytes as f64 / seconds,
-            latency: latency as f64 / requests.max(1) as f64,
+/// How the values in a window go.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Trend {
+    pub mean: f64,
+    /// The largest distance of one from the mean.
+    pub deviation: f64,
+    /// By how much the least-squares line through them rises from one to the next; negative when falling.
+    pub slope: f64,
+}
+
+/// The values of a sliding window, with what tells their trend without looking at all of them.
+#[derive(Clone, Debug, Default)]
+struct SlidingWindow {
+    values: VecDeque<u64>,
+    /// How many came before those.
+    passed: u64,
+    sum: i128,
+    /// The sum of each times its place.
+    products: i128,
+    /// Those than which none behind them is less, and none is more, with their numbers.
+    least: VecDeque<(u64, u64)>,
+    most: VecDeque<(u64, u64)>,
+}
+
+impl SlidingWindow {
+    /// Takes one more, and lets the first go where there would be more than `room`.
+    fn push(&mut self, value: u64, room: usize) {
+        if self.values.len() == room
+            && let Some(first) = self.values.pop_front()
+        {
+            self.sum -= i128::from(first);
+            self.products -= self.sum;
+            self.passed += 1;
+            for ends in [&mut self.least, &mut self.most] {
+                ends.pop_front_if(|(number, _)| *number < self.passed);
+            }
         }
+        let (place, number) = (self.values.len(), self.passed + self.values.len() as u64);
+        self.sum += i128::from(value);
+        self.products += place as i128 * i128::from(value);
+        self.values.push_back(value);
+        while self.least.pop_back_if(|(_, other)| *other >= value).is_some() {}
+        while self.most.pop_back_if(|(_, other)| *other <= value).is_some() {}
+        self.least.push_back((number, value));
+        self.most.push_back((number, value));
     }
 
-    fn get(&self, figure: SteadyFigure) -> f64 {
-        match figure {
-            SteadyFigure::Iops => self.iops,
-            SteadyFigure::Bandwidth => self.bandwidth,
-            SteadyFigure::Latency => self.latency,
-        }
+    fn trend(&self) -> Trend {
+        let (Some((_, least)), Some((_, most))) = (self.least.front(), self.most.front()) else {
+            return Trend::default();
+        };
+        let count = self.values.len() as i128;
+        let mean = self.sum as f64 / count as f64;
+        let (places, squares) = (count * (count - 1) / 2, count * (count - 1) * (2 * count - 1) / 6);
+        let slope = match count * squares - places * places {
+            0 => 0.0,
+            below => (count * self.products - places * self.sum) as f64 / below as f64,
+        };
+        Trend { mean, deviation: (*most as f64 - mean).max(mean - *least as f64), slope }
     }
 }
 
@@ -68,29 +123,29 @@ impl SteadySample {
 pub struct Settling {
     end: SteadyEnd,
     criterion: SteadyCriterion,
-    /// How much of the counted time was seen.
+    /// How much was seen of the time that is judged.
     seen: Nanos,
     /// What was completed in the value under way.
     sum: TickSum,
-    samples: VecDeque<SteadySample>,
-    /// What the latest whole window shows.
-    trend: Option<Trend>,
+    /// The latest, a window at most.
+    sums: VecDeque<TickSum>,
+    window: SlidingWindow,
     is_attained: bool,
 }
 
 impl Settling {
     /// None where no steady state ends the workload.
     pub fn new(end: SteadyEnd) -> Option<Self> {
-        let criterion = end.criterion?;
-        let (seen, sum, samples) = (Nanos::ZERO, TickSum::default(), VecDeque::with_capacity(end.values()));
-        Some(Self { end, criterion, seen, sum, samples, trend: None, is_attained: false })
+        let (seen, sum, sums, window) = (Nanos::ZERO, TickSum::default(), VecDeque::new(), SlidingWindow::default());
+        Some(Self { end, criterion: end.criterion?, seen, sum, sums, window, is_attained: false })
     }
 
     /// Takes what was completed in the next interval of the series; whether the state is steady, after which nothing more is
     /// taken.
     pub fn push(&mut self, tick: TickSum) -> bool {
-        if self.is_attained {
-            return true;
+        // Beyond so many, no series has more.
+        if self.is_attained || self.seen >= TICK.times(TICKS_MAX as u64) {
+            return self.is_attained;
         }
         self.seen += TICK;
         // The ramp takes whole intervals.
@@ -102,27 +157,36 @@ impl Settling {
         if !judged.as_nanos().is_multiple_of(self.end.interval.as_nanos()) {
             return false;
         }
-        if self.samples.len() == self.end.values() {
-            self.samples.pop_front();
+        let (sum, room) = (std::mem::take(&mut self.sum), self.end.values());
+        if self.sums.len() == room {
+            self.sums.pop_front();
         }
-        self.samples.push_back(SteadySample::of(std::mem::take(&mut self.sum), self.end.interval));
-        if self.samples.len() == self.end.values() {
-            let values: Vec<f64> = self.samples.iter().map(|sample| sample.get(self.criterion.figure)).collect();
-            self.trend = Some(Trend::of(&values));
-            self.is_attained = self.value().is_some_and(|value| value < self.criterion.limit.get());
-        }
+        self.sums.push_back(sum);
+        self.window.push(sum.get(self.criterion.figure), room);
+        self.is_attained = self.value().is_some_and(|value| value < self.criterion.limit.get());
         self.is_attained
+    }
+
+    /// What the latest whole window shows; none before the first.
+    pub fn trend(&self) -> Option<Trend> {
+        let seconds = match self.criterion.figure {
+            SteadyFigure::Iops | SteadyFigure::Bandwidth => self.end.interval.as_secs_f64(),
+            SteadyFigure::Latency => 1.0,
+        };
+        let Trend { mean, deviation, slope } = self.window.trend();
+        let is_whole = self.sums.len() == self.end.values();
+        is_whole.then(|| Trend { mean: mean / seconds, deviation: deviation / seconds, slope: slope / seconds })
     }
 
     /// What is held against the limit, without its sign; none before the first whole window.
     pub fn value(&self) -> Option<f64> {
-        let Trend { mean, deviation, slope } = self.trend?;
+        let Trend { mean, deviation, slope } = self.trend()?;
         let amount = match self.criterion.of {
             SteadyMeasure::Deviation => deviation,
             SteadyMeasure::Slope => slope.abs(),
         };
-        // Where nothing happens nothing is steady.
         Some(match self.criterion.is_percent {
+            // Nothing has no share.
             true if mean == 0.0 => f64::INFINITY,
             true => 100.0 * amount / mean,
             false => amount,
@@ -139,46 +203,48 @@ impl Settling {
         self.end
     }
 
-    /// When it was steady, or how far it was seen, since counting began.
+    /// When it was steady, or how far it was seen, from when all counted that is judged.
     pub fn seen(&self) -> Nanos {
         self.seen
     }
 
-    /// What the latest whole window shows; none before the first.
-    pub fn trend(&self) -> Option<Trend> {
-        self.trend
-    }
-
     /// The latest values, a window at most.
-    pub fn samples(&self) -> impl ExactSizeIterator<Item = &SteadySample> {
-        self.samples.iter()
+    pub fn samples(&self) -> impl ExactSizeIterator<Item = SteadySample> {
+        let seconds = self.end.interval.as_secs_f64();
+        self.sums.iter().map(move |sum| SteadySample {
+            iops: sum.requests as f64 / seconds,
+            bandwidth: sum.bytes as f64 / seconds,
+            latency: sum.mean_latency() as f64,
+        })
     }
-}
 
-/// How many whole intervals a time has.
-const fn intervals(time: Nanos) -> usize {
-    (time.as_nanos() / TICK.as_nanos()) as usize
-}
-
-impl Settling {
-    /// How what was measured side by side, each from its own begin, came to the first steady state that ends any of it; none
-    /// where none does.
-    pub fn of<'m>(measured: impl Iterator<Item = &'m Measurement> + Clone) -> Option<Self> {
-        let end = measured.clone().map(|one| one.workload.stop.steady).find(|end| end.criterion.is_some())?;
-        let judged = measured.filter(|one| one.workload.stop.steady == end);
-        let mut settling = Self::new(end)?;
-        let begin = judged.clone().map(|one| one.workload.lead()).min()?;
-        let late = |one: &Measurement| intervals(one.workload.lead() - begin);
-        let whole = judged.clone().map(|one| late(one) + intervals(one.elapsed)).max()?;
-        for interval in 0..whole {
+    /// How a group of what was measured side by side came to its steady state.
+    pub fn of_group(group: &SteadyGroup, measured: &[&Measurement]) -> Option<Self> {
+        let mut settling = Self::new(group.end)?;
+        let members: Vec<(&Measurement, usize)> =
+            group.places.iter().map(|&place| (measured[place], group.skipped(&measured[place].workload))).collect();
+        let whole = |(one, skipped): &(&Measurement, usize)| {
+            ((one.elapsed.as_nanos() / TICK.as_nanos()) as usize).saturating_sub(*skipped)
+        };
+        for interval in 0..members.iter().map(whole).max().unwrap_or(0) {
             let mut sum = TickSum::default();
-            let ticks = judged.clone().filter_map(|one| one.series.get(interval.checked_sub(late(one))?));
+            let ticks = members.iter().filter_map(|(one, skipped)| one.series.get(skipped + interval));
             ticks.for_each(|tick| sum.add(tick.into()));
             if settling.push(sum) {
                 break;
             }
         }
         Some(settling)
+    }
+
+    /// How each of what was measured side by side came to the steady state that ends it; none where none does.
+    pub fn of_each(measured: &[&Measurement]) -> Vec<Option<Self>> {
+        let mut each = vec![None; measured.len()];
+        for group in SteadyGroup::all(measured.iter().map(|one| &one.workload)) {
+            let settling = Self::of_group(&group, measured);
+            group.places.iter().for_each(|&place| each[place].clone_from(&settling));
+        }
+        each
     }
 
     /// What came of it, in a sentence.
@@ -204,9 +270,9 @@ impl Settling {
 }
 
 impl Measurement {
-    /// How it came to the steady state that ends its workload; none where none does.
+    /// How it came by itself to the steady state that ends its workload; none where none does.
     pub fn settling(&self) -> Option<Settling> {
-        Settling::of(std::iter::once(self))
+        Settling::of_each(&[self]).pop().flatten()
     }
 }
 
@@ -268,5 +334,26 @@ mod tests {
         assert_eq!(ended_after(settling("iops:5%", [2, 0, 1]), &[0; 9]).1, None);
         let (settling, ended) = ended_after(settling("lat:1ms", [2, 0, 1]), &[1, 0, 7]);
         assert_eq!((ended, settling.samples().len()), (Some(2), 2), "0.5 ms around 0.5 ms");
+    }
+
+    #[test]
+    fn a_sliding_window_has_the_trend_of_its_values() {
+        let mut window = SlidingWindow::default();
+        let values: Vec<u64> = (0..200).map(|i: u64| (i * i * 7919) % 1009).collect();
+        for (last, value) in values.iter().enumerate() {
+            window.push(*value, 9);
+            let there: Vec<f64> =
+                values[(last + 1).saturating_sub(9)..=last].iter().map(|value| *value as f64).collect();
+            let (count, mean) = (there.len() as f64, there.iter().sum::<f64>() / there.len() as f64);
+            let deviation = there.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
+            let middle = (count - 1.0) / 2.0;
+            let rise: f64 = there.iter().enumerate().map(|(x, y)| (x as f64 - middle) * y).sum();
+            let run: f64 = (0..there.len()).map(|x| (x as f64 - middle).powi(2)).sum();
+            let slope = if run == 0.0 { 0.0 } else { rise / run };
+            let found = window.trend();
+            for (found, expected) in [(found.mean, mean), (found.deviation, deviation), (found.slope, slope)] {
+                assert!((found - expected).abs() < 1e-9 * expected.abs().max(1.0), "{found} and {expected} at {last}");
+            }
+        }
     }
 }

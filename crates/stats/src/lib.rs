@@ -40,4 +40,4 @@ pub use quantile::{QuantileBounds, five_numbers, median, percentile};
 pub use rank::{ALPHA, RankTest};
 pub use ratio::{LogRatio, Ratio};
 pub use robust::{RobustSpread, ScoreDistribution};
-pub use steady::{Steadiness, SteadyRule, Trend};
+pub use steady::{Steadiness, SteadyRule};

@@ -24,9 +24,9 @@ impl SteadyRule {
     /// What the last rounds of `series` show; none while there are fewer than the window holds.
     pub fn judge(&self, series: &[f64]) -> Option<Steadiness> {
         let window = series.get(series.len().checked_sub(self.rounds)?..).filter(|window| !window.is_empty())?;
-        let Trend { mean, slope, .. } = Trend::of(window);
+        let mean = window.iter().sum::<f64>() / window.len() as f64;
         let (least, most) = window.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
-        let excursion = slope * (window.len() - 1) as f64;
+        let excursion = slope(window) * (window.len() - 1) as f64;
         let share = |amount: f64| if mean == 0.0 { f64::INFINITY } else { amount / mean };
         let (spread, slope) = (share(most - least), share(excursion));
         // What sums leave over by rounding is no slope.
@@ -49,30 +49,16 @@ pub struct Steadiness {
     pub steady: bool,
 }
 
-/// How values that follow one another at equal distances go.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Trend {
-    pub mean: f64,
-    /// The largest distance of one from the mean.
-    pub deviation: f64,
-    /// By how much the least-squares line through them rises from one to the next; negative when falling.
-    pub slope: f64,
-}
-
-impl Trend {
-    /// Of these values; of none all is 0.
-    pub fn of(values: &[f64]) -> Self {
-        let count = values.len().max(1) as f64;
-        let (mean, middle) = (values.iter().sum::<f64>() / count, (count - 1.0) / 2.0);
-        let (mut deviation, mut products, mut squares) = (0.0_f64, 0.0, 0.0);
-        for (x, y) in values.iter().enumerate() {
-            let from_middle = x as f64 - middle;
-            deviation = deviation.max((y - mean).abs());
-            products += from_middle * y;
-            squares += from_middle * from_middle;
-        }
-        Self { mean, deviation, slope: if squares == 0.0 { 0.0 } else { products / squares } }
+/// The slope of the least-squares line through `values` at 0, 1, 2 …
+fn slope(values: &[f64]) -> f64 {
+    let middle = (values.len() - 1) as f64 / 2.0;
+    let (mut products, mut squares) = (0.0, 0.0);
+    for (x, y) in values.iter().enumerate() {
+        let from_middle = x as f64 - middle;
+        products += from_middle * y;
+        squares += from_middle * from_middle;
     }
+    if squares == 0.0 { 0.0 } else { products / squares }
 }
 
 #[cfg(test)]
@@ -89,14 +75,6 @@ mod tests {
         assert!(!falling.steady, "12 of 104 is more than a tenth, though the spread is within a fifth");
         let noisy = rule.judge(&[100.0, 125.0, 100.0, 125.0, 100.0]).unwrap();
         assert!(noisy.slope.abs() < 0.01 && !noisy.steady, "{noisy:?}");
-    }
-
-    #[test]
-    fn a_trend_has_mean_deviation_and_slope() {
-        let trend = Trend::of(&[10.0, 12.0, 14.0, 16.0]);
-        assert_eq!((trend.mean, trend.deviation, trend.slope), (13.0, 3.0, 2.0));
-        assert_eq!(Trend::of(&[5.0]), Trend { mean: 5.0, deviation: 0.0, slope: 0.0 });
-        assert_eq!(Trend::of(&[]), Trend::default());
     }
 
     #[test]

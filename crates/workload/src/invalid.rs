@@ -42,8 +42,9 @@ pub enum Invalid {
     )]
     EndsAtOnce { block: Bytes },
     #[error(
-        "a steady state is judged over whole intervals of whole seconds; give steadystate=iops_slope:0.1% \
-         or the like with steadystate_duration=5m, or leave out all of them"
+        "a steady state is judged over whole intervals of whole seconds, a million at most; give \
+         steadystate=iops_slope:0.1% or the like with a steadystate_duration that is a multiple of \
+         steadystate_check_interval, such as 5m, or leave out all of them"
     )]
     SteadyWindow,
     #[error("a random share of {found} % is out of range; give 0 to 100")]

@@ -28,6 +28,7 @@ mod spare;
 mod spec;
 mod stamp;
 mod steady_end;
+mod steady_group;
 mod steady_order;
 mod stream;
 mod trace;
@@ -49,6 +50,7 @@ pub use spare::Spare;
 pub use spec::{Stop, Workload};
 pub use stamp::{Damage, DamageKind, Stamp};
 pub use steady_end::{SteadyCriterion, SteadyEnd, SteadyFigure, SteadyMeasure};
+pub use steady_group::SteadyGroup;
 pub use stream::Stream;
 pub use trace::{
     IologFile, NewTraceFile, Trace, TraceDone, TraceError, TraceFile, TraceFormat, TracePlace, TraceReader,

@@ -48,6 +48,16 @@ pub enum ListError {
         /// The text as given.
         found: String,
     },
+    /// The limit of a steady state is none.
+    #[error(
+        "`{found}` is no limit of a steady state; give a share of the mean with six decimal places at most, such as 0.1%, or {amount}"
+    )]
+    Limit {
+        /// The text as given.
+        found: String,
+        /// What would be right besides a share.
+        amount: &'static str,
+    },
     /// A parameter of a distribution is not one that it can have.
     #[error("{law} takes a number {range}, not `{found}`; try {law}:{example}")]
     Parameter {

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::distribution::Decimal;
 use crate::{ListError, amount, duration};
 
+/// No window has more values, eleven days of seconds.
+const VALUES_MAX: usize = 1_000_000;
+
 /// A steady state that ends a workload, as fio has it. Field names on the command line and in plans are fio's, given in brackets.
 ///
 /// Source: fio 3.33, HOWTO, `steadystate`, and what the program does.
@@ -40,27 +43,20 @@ impl SteadyEnd {
         *self == Self::NONE
     }
 
-    /// The same over whole seconds and whole intervals, as fio has a window of other lengths.
-    #[must_use]
-    pub const fn floored(self) -> Self {
-        const fn down(time: Nanos, unit: Nanos) -> Nanos {
-            Nanos::from_nanos(time.as_nanos() / unit.as_nanos() * unit.as_nanos())
-        }
-        let whole = down(self.interval, Self::TICK);
-        let interval = if whole.as_nanos() == 0 { Self::TICK } else { whole };
-        Self { window: down(self.window, interval), interval, ..self }
-    }
-
     /// How many values a window has.
     pub const fn values(&self) -> usize {
         (self.window.as_nanos() / self.interval.as_nanos()) as usize
     }
 
-    /// Whether the times make sense together: an interval of whole seconds, and at least one of them in the window.
-    pub(crate) fn is_sound(&self) -> bool {
+    /// Whether the times make sense together: an interval of whole seconds, and a whole number of them in the window.
+    pub fn is_sound(&self) -> bool {
         let is_whole = |time: Nanos, of: Nanos| of > Nanos::ZERO && time.as_nanos().is_multiple_of(of.as_nanos());
         match self.criterion {
-            Some(_) => is_whole(self.interval, Self::TICK) && is_whole(self.window, self.interval) && self.values() > 0,
+            Some(_) => {
+                is_whole(self.interval, Self::TICK)
+                    && is_whole(self.window, self.interval)
+                    && (1..=VALUES_MAX).contains(&self.values())
+            }
             None => self.is_none(),
         }
     }
@@ -111,6 +107,15 @@ impl SteadyFigure {
     /// fio's word for it.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, figure)| *figure == self).expect("every figure has a name").0
+    }
+
+    /// An amount of it as a limit has it.
+    const fn amount(self) -> &'static str {
+        match self {
+            Self::Iops => "in IOPS as in iops:250",
+            Self::Bandwidth => "in data per second as in bw:10m",
+            Self::Latency => "a time with its unit as in lat:20us",
+        }
     }
 
     /// The same for people.
@@ -181,12 +186,18 @@ impl FromStr for SteadyCriterion {
         };
         let (_, figure) = SteadyFigure::ALL.into_iter().find(|(own, _)| *own == name).ok_or_else(unknown)?;
         let share = limit.strip_suffix('%');
-        let limit = match (share, figure) {
-            (Some(share), _) => Decimal::read(share.trim_end()).ok_or_else(unknown)?,
-            (None, SteadyFigure::Iops) => Decimal::read(limit).ok_or_else(unknown)?,
-            (None, SteadyFigure::Bandwidth) => Decimal::whole(parse_bytes(limit)?.get()).ok_or_else(unknown)?,
-            (None, SteadyFigure::Latency) => Decimal::whole(parse_duration(limit)?.as_nanos()).ok_or_else(unknown)?,
+        // Without a unit it would be in seconds here and in microseconds in fio.
+        let is_bare = limit.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let read = match (share, figure) {
+            (Some(share), _) => Decimal::read(share.trim_end()),
+            (None, SteadyFigure::Iops) => Decimal::read(limit),
+            (None, SteadyFigure::Bandwidth) => parse_bytes(limit).ok().and_then(|bytes| Decimal::whole(bytes.get())),
+            (None, SteadyFigure::Latency) if is_bare => None,
+            (None, SteadyFigure::Latency) => {
+                parse_duration(limit).ok().and_then(|time| Decimal::whole(time.as_nanos()))
+            }
         };
+        let limit = read.ok_or_else(|| ListError::Limit { found: limit.to_owned(), amount: figure.amount() })?;
         Ok(Self { figure, of, is_percent: share.is_some(), limit })
     }
 }
@@ -220,9 +231,13 @@ mod tests {
         {
             assert_eq!(text.parse::<SteadyCriterion>().unwrap().to_string(), text);
         }
-        for text in ["iops", "iops:", "iops:%", "iops:-1", "latency:5%", "iops_slop:1", "bw:x", "lat:1y", "iops:1e3"] {
-            let said = text.parse::<SteadyCriterion>().expect_err(text).to_string();
-            assert!(said.contains("use") || said.contains("looks like"), "{text}: {said}");
+        let said = |text: &str| text.parse::<SteadyCriterion>().expect_err(text).to_string();
+        for text in ["iops", "latency:5%", "iops_slop:1", ""] {
+            assert!(said(text).contains("use iops:2%"), "{text}: {}", said(text));
+        }
+        for text in ["iops:", "iops:%", "iops:-1", "bw:x", "bw:0.3", "lat:1y", "lat:20", "iops:1e3", "iops:5.0000001%"]
+        {
+            assert!(said(text).contains("is no limit of a steady state"), "{text}: {}", said(text));
         }
     }
 
@@ -249,9 +264,7 @@ mod tests {
         for unsound in [ends("iops:2%", 25, 10), ends("iops:2%", 0, 1), odd, alone] {
             assert!(!unsound.is_sound(), "{unsound:?}");
         }
-        assert_eq!(ends("iops:2%", 25, 10).floored(), ends("iops:2%", 20, 10));
-        assert_eq!(odd.floored(), ends("iops:2%", 30, 1));
-        assert_eq!(SteadyEnd { interval: Nanos::ZERO, ..ends("iops:2%", 30, 1) }.floored(), ends("iops:2%", 30, 1));
+        assert!(!ends("iops:2%", 10 * 365 * 86_400, 1).is_sound(), "more values than anybody keeps");
         assert!(!SteadyEnd { interval: Nanos::ZERO, ..ends("iops:2%", 30, 1) }.is_sound());
     }
 }

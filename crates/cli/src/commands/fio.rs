@@ -285,7 +285,7 @@ struct RunFacts<'a> {
 fn in_formats(facts: &RunFacts, reported: &[Reported], formats: &[FioFormat], is_first: bool) -> String {
     let jobs: Vec<FioJob> = reported
         .iter()
-        .map(|Reported { job, last, group, members, times, measurement, measured }| FioJob {
+        .map(|Reported { job, last, group, members, times, measurement, settling }| FioJob {
             single: Single {
                 name: job.fio_name(),
                 target: &job.file,
@@ -299,7 +299,7 @@ fn in_formats(facts: &RunFacts, reported: &[Reported], formats: &[FioFormat], is
             group: *group,
             members: *members,
             times: *times,
-            settling: Settling::of(measured.iter().copied()),
+            settling: settling.clone(),
             description: job.about.as_deref(),
             options: Some(options(last)),
             percentiles: last.percentiles(),
@@ -332,16 +332,18 @@ struct Reported<'a> {
     members: u32,
     times: FioTimes,
     measurement: Cow<'a, Measurement>,
-    /// What it was merged from.
-    measured: Vec<&'a Measurement>,
+    /// How the jobs that are judged together came to the steady state that ends them.
+    settling: Option<Settling>,
 }
 
 /// The jobs that have figures, in their order, those together that ask for the figures of their group.
 fn reported<'a>(import: &'a Import, mut measured: impl Iterator<Item = Option<&'a Measurement>>) -> Vec<Reported<'a>> {
     let mut all: Vec<Reported> = Vec::new();
     for (group, jobs) in import.groups.iter().enumerate() {
-        for job in &jobs.jobs {
-            let Some(measurement) = measured.next().flatten() else { continue };
+        let own: Vec<(&ImportedJob, &Measurement)> =
+            jobs.jobs.iter().filter_map(|job| Some((job, measured.next()??))).collect();
+        let settled = Settling::of_each(&own.iter().map(|(_, measurement)| *measurement).collect::<Vec<_>>());
+        for ((job, measurement), settling) in own.into_iter().zip(settled) {
             let (members, times) = (job.workload.workers, FioTimes::of(measurement));
             match all.last_mut() {
                 Some(last) if last.group == group && last.job.is_reported_by_group() && job.is_reported_by_group() => {
@@ -349,11 +351,10 @@ fn reported<'a>(import: &'a Import, mut measured: impl Iterator<Item = Option<&'
                     last.members += members;
                     last.times = last.times.and(times);
                     last.measurement.to_mut().merge(measurement);
-                    last.measured.push(measurement);
                 }
                 _ => {
-                    let (measured, measurement) = (vec![measurement], Cow::Borrowed(measurement));
-                    all.push(Reported { job, last: job, group, members, times, measurement, measured });
+                    let measurement = Cow::Borrowed(measurement);
+                    all.push(Reported { job, last: job, group, members, times, measurement, settling });
                 }
             }
         }

@@ -8,7 +8,7 @@ use workload::Workload;
 use crate::live::LiveMeter;
 use crate::steady::SteadyPart;
 use crate::zone_queue::ZoneQueue;
-use crate::{Job, Observer, RealError, Target, Tick};
+use crate::{Job, Observer, RealError, Target};
 
 /// What the workers of a run share.
 pub(crate) struct SharedRun<'r> {
@@ -23,7 +23,7 @@ pub(crate) struct SharedRun<'r> {
     /// Where its time is over.
     time_over: Nanos,
     /// Its part in what ends once it is steady; none if no steady state ends it.
-    steady: Option<SteadyPart<'r>>,
+    pub steady: Option<SteadyPart<'r>>,
     /// The first completion at or after the deadline, in nanoseconds: the last that counts.
     pub ended: AtomicU64,
     /// The zones of the target, and the job's number among those who use them.
@@ -78,23 +78,9 @@ impl<'r> SharedRun<'r> {
     /// Nothing is submitted from here on.
     pub fn deadline(&self) -> Nanos {
         self.steady.map_or(self.time_over, |part| {
-            let end = part.watch.end().since(part.late).as_nanos().saturating_add(self.counted_from.as_nanos());
+            let end = part.end().as_nanos().saturating_add(self.counted_from.as_nanos());
             self.time_over.min(Nanos::from_nanos(end))
         })
-    }
-
-    /// Tells whoever watches whether the job is steady of a worker's next whole intervals.
-    pub fn tell_steady(&self, worker: u32, ticks: &[Tick], now: Nanos) {
-        if let Some(SteadyPart { watch, first, late }) = self.steady {
-            watch.tell(first + worker as usize, ticks, now.since(self.counted_from) + late);
-        }
-    }
-
-    /// The same of what is left of a worker that has ended.
-    pub fn leave_steady(&self, worker: u32, ticks: &[Tick], now: Nanos) {
-        if let Some(SteadyPart { watch, first, late }) = self.steady {
-            watch.leave(first + worker as usize, ticks, now.since(self.counted_from) + late);
-        }
     }
 
     /// Whether a completion at this time is one of those that count.

@@ -17,6 +17,7 @@ use crate::variants::{Lineage, Variant, Variants};
 use crate::{LabError, Thermometer, Warmth, level};
 use engine::Settling;
 use host::Clocks;
+use workload::SteadyGroup;
 
 impl Session<'_> {
     /// Measures this step and those right behind it that measure too; how many steps that is.
@@ -269,8 +270,12 @@ impl Session<'_> {
             for (cell, one) in task.cells.iter().zip(together) {
                 self.note_all(task.name, &cell.key(), one.target_findings())?;
             }
-            let unsteady = Settling::of(together.iter()).filter(|settling| !settling.is_attained());
-            self.note_all(task.name, &first, unsteady.map(|settling| settling.sentence()).into_iter().collect())?;
+            let together: Vec<&Measurement> = together.iter().collect();
+            for group in SteadyGroup::all(together.iter().map(|one| &one.workload)) {
+                let unsteady = Settling::of_group(&group, &together).filter(|settling| !settling.is_attained());
+                let first = task.cells[group.places[0]].key();
+                self.note_all(task.name, &first, unsteady.map(|settling| settling.sentence()).into_iter().collect())?;
+            }
         }
         Ok(warmth)
     }

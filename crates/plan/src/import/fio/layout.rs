@@ -289,16 +289,17 @@ fn begin(mut jobs: Vec<ImportedJob>, since_start: &mut Option<Nanos>, notices: &
 fn judged(jobs: &[ImportedJob]) -> Vec<Notice> {
     let steady: Vec<&ImportedJob> = jobs.iter().filter(|job| job.workload.stop.steady.criterion.is_some()).collect();
     let Some(first) = steady.first() else { return Vec::new() };
-    let lead = first.workload.lead();
     let tell = |job: &ImportedJob, follows: &str| Some(job.section.option(steady::CRITERION)?.lost(follows));
     let judge = |job: &&ImportedJob| {
-        let workload = &job.workload;
-        if !job.is_reported_by_group() && (workload.workers > 1 || steady.len() > 1) {
-            tell(job, "all clones and jobs are judged together, as in fio with `group_reporting`")
-        } else if workload.stop.steady != first.workload.stop.steady {
-            tell(job, "the job is judged by itself; fio refuses jobs of one group that differ in this")
-        } else if !workload.lead().max(lead).since(workload.lead().min(lead)).as_nanos().is_multiple_of(1_000_000_000) {
-            tell(job, "the job is judged by itself, as its seconds begin at other times than those of the first")
+        let (workers, end) = (job.workload.workers, job.workload.stop.steady);
+        let is_alone = steady.iter().filter(|other| other.workload.stop.steady == end).count() == 1;
+        let is_group = job.is_reported_by_group() && job.section.option("new_group").is_none();
+        if end != first.workload.stop.steady {
+            tell(job, "the job is judged apart from the first; fio refuses jobs of one group that differ in this")
+        } else if !is_alone && !is_group {
+            tell(job, "the job is judged together with those beside it, as fio judges one group with `group_reporting`")
+        } else if workers > 1 && !job.is_reported_by_group() {
+            tell(job, "the clones are judged together, as in fio with `group_reporting`")
         } else {
             None
         }

@@ -18,9 +18,11 @@ pub(super) fn set<'s>(reading: &OptionReader<'s>, workload: &mut Workload) -> Ve
         let read = given.text().parse();
         read.map_err(|error: ListError| reading.tell(given.bad(error.to_string()))).ok()
     });
-    let (ramp, interval) = (ramp.unwrap_or_default(), interval.unwrap_or(SteadyEnd::TICK));
-    let end = SteadyEnd { criterion, window: window.unwrap_or_default(), ramp, interval }.floored();
-    if criterion.is_some() && end.window > Nanos::ZERO {
+    let interval = interval.unwrap_or(SteadyEnd::TICK);
+    // fio has windows of whole seconds.
+    let window = Nanos::from_secs(window.unwrap_or_default().as_nanos() / SteadyEnd::TICK.as_nanos());
+    let end = SteadyEnd { criterion, window, ramp: ramp.unwrap_or_default(), interval };
+    if criterion.is_some() && window > Nanos::ZERO {
         workload.stop.steady = end;
         return Vec::new();
     }

@@ -227,7 +227,7 @@ fn requests_are_what_they_are_in_fio() {
         ),
         ("steadystate=bw:10m\nsteadystate_duration=7500ms", "steadystate=bw:10m steadystate_duration=7s"),
         (
-            "ss=lat:5%\nss_dur=65\nss_interval=10",
+            "ss=lat:5%\nss_dur=60\nss_interval=10",
             "steadystate=lat:5% steadystate_duration=60s steadystate_check_interval=10s",
         ),
         ("ss=iops:1%\nss_dur=900ms", "rw=read bs=4k iodepth=1 size=1g io_size=1g"),
@@ -300,8 +300,9 @@ fn jobs_that_fio_would_judge_one_by_one_are_told_to_be_judged_together() {
     assert!(told("numjobs=4", "[a]\n").contains("judged together"));
     assert!(told("", two).contains("judged together"));
     assert!(told("group_reporting", "[a]\n[b]\nss=iops:2%\n").contains("fio refuses jobs"));
-    assert_eq!(told("group_reporting", "[a]\n[b]\nramp_time=3\n"), "");
-    assert!(told("group_reporting", "[a]\n[b]\nramp_time=500ms\n").contains("begin at other times"));
+    assert!(told("ss_interval=2", two).contains("whole intervals of whole seconds"));
+    assert_eq!(told("group_reporting", "[a]\n[b]\nramp_time=500ms\n"), "");
+    assert!(told("group_reporting", "[a]\n[b]\nnew_group\n").contains("judged together"));
     assert_eq!(told("", "[a]\n[b]\nstonewall\n"), "");
 }
 

@@ -25,12 +25,12 @@ pub(super) struct Steady {
 struct Data {
     bw_mean: u64,
     iops_mean: u64,
-    iops: Vec<u64>,
-    bw: Vec<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lat: Option<Vec<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lat_mean: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lat_ns: Option<Vec<u64>>,
+    iops: Vec<u64>,
+    bw: Vec<u64>,
 }
 
 impl Steady {
@@ -41,10 +41,10 @@ impl Steady {
         let unit = if is_percent { "%" } else { "" };
         let trend = settling.trend().unwrap_or_default();
         let values =
-            |of: fn(&SteadySample) -> f64| settling.samples().map(|sample| of(sample) as u64).collect::<Vec<_>>();
+            |of: fn(&SteadySample) -> f64| settling.samples().map(|sample| of(&sample) as u64).collect::<Vec<_>>();
         let mean = |values: &[u64]| values.iter().sum::<u64>() / values.len().max(1) as u64;
         let (iops, bw) = (values(|sample| sample.iops), values(|sample| sample.bandwidth));
-        let lat = (figure == SteadyFigure::Latency).then(|| values(|sample| sample.latency));
+        let lat_ns = (figure == SteadyFigure::Latency).then(|| values(|sample| sample.latency));
         // fio's has a sign, which its limit does not regard.
         let sign = if of == SteadyMeasure::Slope { trend.slope.signum() } else { 1.0 };
         let (max_deviation, slope) = match of {
@@ -61,10 +61,10 @@ impl Steady {
             data: Data {
                 bw_mean: mean(&bw),
                 iops_mean: mean(&iops),
-                lat_mean: lat.as_deref().map(mean),
+                lat_mean: lat_ns.as_deref().map(mean),
+                lat_ns,
                 iops,
                 bw,
-                lat,
             },
         })
     }
@@ -75,7 +75,14 @@ impl Steady {
         let attained = if *attained == 1 { "yes" } else { "no" };
         let rate = |base| short(data.bw_mean, 4, base, "B/s");
         let iops = short(data.iops_mean, 4, Base::Decimal, "");
-        let latency = data.lat_mean.map(|mean| format!(", lat={mean}nsec")).unwrap_or_default();
+        let latency = data.lat_mean.map_or_else(String::new, |mean| {
+            let (unit, nanos) = match mean {
+                2_000_001.. => ("msec", 1_000_000),
+                2_001.. => ("usec", 1_000),
+                _ => ("nsec", 1),
+            };
+            format!(", lat={}{unit}", short(mean / nanos, 4, Base::Decimal, ""))
+        });
         let name = ss.split(':').next().unwrap_or_default();
         let what =
             name.strip_suffix("_slope").map_or_else(|| format!("{name} mean dev"), |name| format!("{name} slope"));
