@@ -313,6 +313,7 @@ mod tests {
             "fixed",
             "0.5",
             "zipf:1.2",
+            "iops_slope:0.1%",
             "off",
             "1",
             "vanish",

@@ -248,8 +248,14 @@ impl<'m> Drafts<'m> {
 
     /// That no field is both swept and fixed, and no swept size hidden by several.
     fn check_once(&mut self, draft: &Draft) {
-        for swept in &draft.axes {
-            let Some(field) = swept.axis.field() else { continue };
+        // What decides when requests arrive.
+        const ARRIVAL: [Field; 3] = [Field::RateIops, Field::Rate, Field::Thinktime];
+        let fields_of = |swept: &Swept| match &swept.axis {
+            Axis::Load => ARRIVAL.to_vec(),
+            axis => axis.field().into_iter().collect(),
+        };
+        let all = draft.axes.iter().flat_map(|swept| fields_of(swept).into_iter().map(move |field| (swept, field)));
+        for (swept, field) in all {
             let fixed = || std::iter::once(&draft.body.fields).chain(draft.jobs.iter().map(|job| &job.fields));
             let quick = [&draft.quick.fields, &draft.simulated.fields]
                 .into_iter()
@@ -264,7 +270,10 @@ impl<'m> Drafts<'m> {
             }
             for fields in fixed().chain(quick) {
                 if let Some(setting) = fields.get(field) {
-                    let message = format!("`{}` is both swept and fixed", field.name());
+                    let message = match swept.axis {
+                        Axis::Load => format!("`load` sweeps the arrival rate, and `{}` fixes it", field.name()),
+                        _ => format!("`{}` is both swept and fixed", field.name()),
+                    };
                     self.mistakes.push(
                         Diagnostic::new("plan::given-twice", setting.span.clone(), message)
                             .label("fixed here")

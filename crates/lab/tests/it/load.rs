@@ -72,6 +72,10 @@ fn a_load_says_of_what_it_is_a_share() {
         );
     }
     assert!(wrong("load-of = \"depth\"\nsweep.load = [\"50%\", \"50 %\"]\n").contains("swept twice"));
+    for fixed in ["rate_iops = 100", "rate = \"1m\"", "thinktime = \"1ms\""] {
+        let said = wrong(&format!("{fixed}\nload-of = \"depth\"\nsweep.load = [\"50%\"]\n"));
+        assert!(said.contains("`load` sweeps the arrival rate, and `"), "{fixed}: {said}");
+    }
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(super) struct Steady {
     data: Data,
 }
 
-/// The values of the latest window, as many as there were.
+/// The values of the latest window; 0 as in fio where there were not so many yet.
 #[derive(Serialize)]
 struct Data {
     bw_mean: u64,
@@ -40,8 +40,10 @@ impl Steady {
         let SteadyCriterion { figure, of, is_percent, limit } = end.criterion?;
         let unit = if is_percent { "%" } else { "" };
         let trend = settling.trend().unwrap_or_default();
-        let values =
-            |of: fn(&SteadySample) -> f64| settling.samples().map(|sample| of(&sample) as u64).collect::<Vec<_>>();
+        let values = |of: fn(&SteadySample) -> f64| {
+            let there = settling.samples().map(|sample| of(&sample) as u64);
+            there.chain(std::iter::repeat(0)).take(end.values()).collect::<Vec<_>>()
+        };
         let mean = |values: &[u64]| values.iter().sum::<u64>() / values.len().max(1) as u64;
         let (iops, bw) = (values(|sample| sample.iops), values(|sample| sample.bandwidth));
         let lat_ns = (figure == SteadyFigure::Latency).then(|| values(|sample| sample.latency));
