@@ -4,12 +4,12 @@ use block::{Bytes, Nanos, Op, Seed};
 use drive::Counters;
 use serde::{Deserialize, Serialize};
 use stats::{Bins, Histogram};
-use workload::Workload;
+use workload::{SteadyEnd, Workload};
 
 use crate::{Consumption, DiskUse, Failures, Handover, SubmissionTimes, Verified};
 
 /// The length of an interval of [`Measurement::series`].
-pub const TICK: Nanos = Nanos::from_secs(1);
+pub const TICK: Nanos = SteadyEnd::TICK;
 
 /// What is shorter says nothing of the host: starting and ending are too much of it, and its clocks too coarse.
 const TELLING: Nanos = Nanos::from_millis(100);

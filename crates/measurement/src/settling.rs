@@ -7,8 +7,6 @@ use workload::{SteadyCriterion, SteadyEnd, SteadyFigure, SteadyGroup, SteadyMeas
 
 use crate::{Measurement, TICK, TICKS_MAX, Tick};
 
-const _: () = assert!(TICK.as_nanos() == SteadyEnd::TICK.as_nanos(), "what is judged are intervals of the series");
-
 /// What an interval of the series adds to a value that is judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TickSum {
@@ -66,12 +64,12 @@ pub struct Trend {
     pub slope: f64,
 }
 
-/// The values of a sliding window, with what tells their trend without looking at all of them.
+/// What tells the trend of the values in a sliding window without looking at all of them.
 #[derive(Clone, Debug, Default)]
 struct SlidingWindow {
-    values: VecDeque<u64>,
-    /// How many came before those.
+    /// How many values came before those in it, and how many are in it.
     passed: u64,
+    count: u64,
     sum: i128,
     /// The sum of each times its place.
     products: i128,
@@ -81,22 +79,20 @@ struct SlidingWindow {
 }
 
 impl SlidingWindow {
-    /// Takes one more, and lets the first go where there would be more than `room`.
-    fn push(&mut self, value: u64, room: usize) {
-        if self.values.len() == room
-            && let Some(first) = self.values.pop_front()
-        {
+    /// Takes one more, in place of the first where that leaves.
+    fn push(&mut self, value: u64, leaving: Option<u64>) {
+        if let Some(first) = leaving {
             self.sum -= i128::from(first);
             self.products -= self.sum;
-            self.passed += 1;
+            (self.passed, self.count) = (self.passed + 1, self.count - 1);
             for ends in [&mut self.least, &mut self.most] {
                 ends.pop_front_if(|(number, _)| *number < self.passed);
             }
         }
-        let (place, number) = (self.values.len(), self.passed + self.values.len() as u64);
+        let number = self.passed + self.count;
         self.sum += i128::from(value);
-        self.products += place as i128 * i128::from(value);
-        self.values.push_back(value);
+        self.products += i128::from(self.count) * i128::from(value);
+        self.count += 1;
         while self.least.pop_back_if(|(_, other)| *other >= value).is_some() {}
         while self.most.pop_back_if(|(_, other)| *other <= value).is_some() {}
         self.least.push_back((number, value));
@@ -107,7 +103,7 @@ impl SlidingWindow {
         let (Some((_, least)), Some((_, most))) = (self.least.front(), self.most.front()) else {
             return Trend::default();
         };
-        let count = self.values.len() as i128;
+        let count = i128::from(self.count);
         let mean = self.sum as f64 / count as f64;
         let (places, squares) = (count * (count - 1) / 2, count * (count - 1) * (2 * count - 1) / 6);
         let slope = match count * squares - places * places {
@@ -157,12 +153,10 @@ impl Settling {
         if !judged.as_nanos().is_multiple_of(self.end.interval.as_nanos()) {
             return false;
         }
-        let (sum, room) = (std::mem::take(&mut self.sum), self.end.values());
-        if self.sums.len() == room {
-            self.sums.pop_front();
-        }
+        let (sum, figure) = (std::mem::take(&mut self.sum), self.criterion.figure);
+        let leaving = if self.sums.len() == self.end.values() { self.sums.pop_front() } else { None };
+        self.window.push(sum.get(figure), leaving.map(|first| first.get(figure)));
         self.sums.push_back(sum);
-        self.window.push(sum.get(self.criterion.figure), room);
         self.is_attained = self.value().is_some_and(|value| value < self.criterion.limit.get());
         self.is_attained
     }
@@ -341,7 +335,7 @@ mod tests {
         let mut window = SlidingWindow::default();
         let values: Vec<u64> = (0..200).map(|i: u64| (i * i * 7919) % 1009).collect();
         for (last, value) in values.iter().enumerate() {
-            window.push(*value, 9);
+            window.push(*value, last.checked_sub(9).map(|first| values[first]));
             let there: Vec<f64> =
                 values[(last + 1).saturating_sub(9)..=last].iter().map(|value| *value as f64).collect();
             let (count, mean) = (there.len() as f64, there.iter().sum::<f64>() / there.len() as f64);
