@@ -1,11 +1,13 @@
 //! Drives made of ratings: they meet the ratings, and data sheets are read as they are worded.
 
-use assay_drive::preset::Preset;
+use assay_drive::disk::DiskDrive;
 use assay_drive::preset::sheet::Ratings;
-use block::{Bytes, Op};
+use assay_drive::preset::{Preset, Spec};
+use block::{Bytes, Lba, Op, Request};
 use serde::Deserialize;
 
-use crate::modern::{in_order, preset, scattered, settle};
+use crate::disk::{keep, random};
+use crate::modern::{in_order, near, preset, scattered, settle};
 
 /// Drives that come with the program, and what their data sheets say beside the rates in their files.
 const DRIVES: [(&str, &str); 14] = [
@@ -39,7 +41,7 @@ fn made(name: &str, facts: &str) -> Preset {
     }
     text += &rated.random_depth.map(|depth| format!(", random-depth={depth}")).unwrap_or_default();
     let ratings = Ratings::read([&*text]).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let file = ratings.file(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let file = ratings.file(&name.replace('.', "-")).unwrap_or_else(|error| panic!("{name}: {error}"));
     Preset::parse(&file).unwrap_or_else(|error| panic!("{name}: {error}\n{file}"))
 }
 
@@ -107,6 +109,93 @@ fn a_drive_whose_random_reads_are_as_fast_as_its_link_meets_them() {
         settle(&mut drive);
         let reads = scattered(&mut drive, Op::Read, span, 1024, 200_000);
         assert!((rated * 0.9..rated * 1.15).contains(&reads), "{text}: {reads:.0} a second");
+    }
+}
+
+/// What the data sheets of disks that come with the program say beside the rates in their files.
+const DISKS: [(&str, &str); 5] = [
+    ("exos-2x18", "capacity=18TB, class=server, interface=SATA 6Gb/s, rpm=7200, actuators=2, cache=256MB"),
+    ("nearline-7200", "capacity=18TB, class=server, interface=SATA 6Gb/s, rpm=7200, cache=256MB"),
+    ("seagate-7200.11", "capacity=1.5TB, interface=SATA 3Gb/s, rpm=7200, read-seek=8.5ms, write-seek=9.5ms, heads=8"),
+    ("raptor-150", "capacity=150GB, interface=SATA 1.5Gb/s, rpm=10000, seek=4.6ms / 5.2ms, cache=16MB"),
+    ("st320lt020", "capacity=320GB, interface=SATA 3Gb/s, rpm=5400, form-factor=2.5, heads=2"),
+];
+
+#[test]
+fn disks_made_of_ratings_meet_them() {
+    for (name, facts) in DISKS {
+        let made = made(name, facts);
+        let rated = made.rated.clone();
+        let Spec::Disk(spec) = made.spec else { panic!("{name} is no disk") };
+        let arms = u64::from(spec.actuators);
+        let share = spec.platters.sectors / arms / 8 * 8;
+        let mut drive = DiskDrive::new(spec);
+        let at = |index: u64| index % arms * share + index / arms * 256;
+        let request = |index| Request::new(Op::Read, Lba::new(at(index)), 256);
+        let rate = keep(&mut drive, 32, 10_000, request).0 * 131_072.0;
+        near(&format!("{name}, MB/s"), rate / 1e6, rated.sequential_read.unwrap().get() as f64 / 1e6, 0.03);
+        for (op, iops) in [(Op::Read, rated.random_read_iops), (Op::Write, rated.random_write_iops)] {
+            let Some(iops) = iops else { continue };
+            let mut drive = DiskDrive::new(spec);
+            // The cache is empty at first.
+            random(&mut drive, op, 16, 10_000);
+            near(&format!("{name}, random {op}s"), random(&mut drive, op, 16, 10_000).0, iops as f64, 0.05);
+        }
+    }
+}
+
+/// How well disks are predicted of which nothing but the data sheet is known.
+///
+/// Published: random reads and writes of 4 KiB a second in published/qos.toml (`wd740gd-74`, `samsung-f1-1tb`), of which the
+/// guesses of a disk's firmware are from the latter.
+#[test]
+fn the_data_sheets_of_two_disks_predict_what_was_measured() {
+    for (sheet, reads, writes) in [
+        (
+            "capacity=74GB, interface=SATA 1.5Gb/s, rpm=10000, platters=2, cache=8MB, read-seek=4.5ms, write-seek=5.9ms, transfer=72MB/s",
+            [(1, 123.0), (4, 123.0), (8, 141.0), (16, 160.0), (32, 179.0)],
+            [(1, 228.0), (4, 222.0), (8, 221.0)],
+        ),
+        (
+            "capacity=1TB, interface=SATA 3Gb/s, rpm=7200, disks=3, cache=32MB, seek=8.9ms, transfer=118MB/s",
+            [(1, 72.1), (4, 75.4), (8, 86.5), (16, 111.0), (32, 131.0)],
+            [(1, 148.0), (4, 152.0), (8, 152.0)],
+        ),
+    ] {
+        let file = Ratings::read([sheet]).and_then(|ratings| ratings.file("mine")).unwrap();
+        let Spec::Disk(spec) = Preset::parse(&file).unwrap().spec else { panic!("{sheet} is no disk") };
+        for (op, published) in [(Op::Read, &reads[..]), (Op::Write, &writes[..])] {
+            for &(depth, published) in published {
+                let mut drive = DiskDrive::new(spec);
+                random(&mut drive, op, depth, 2_000);
+                let found = random(&mut drive, op, depth, 8_000).0;
+                println!("{op}s, {depth} in flight: {found:.0} a second, {published} published, {:.2}", found / published);
+                near(&format!("{sheet}: random {op}s, {depth} in flight"), found, published, 0.35);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_cannot_be_is_refused_with_what_would_be_right() {
+    for (ratings, words) in [
+        ("rpm=7200", "the capacity is missing"),
+        ("rpm=7200, capacity=200TB", "1 GB to 100 TB"),
+        ("rpm=72, capacity=1TB", "3,000 to 20,000 times a minute"),
+        ("rpm=7200, capacity=1TB, transfer=7000MB/s", "2 to 800 MB/s"),
+        ("rpm=7200, capacity=1TB, interface=SATA 1.5Gb/s, transfer=150MB/s", "more than SATA 1.5 Gb/s carries"),
+        ("rpm=7200, capacity=1TB, interface=PCIe 4.0 x4", "SATA or SAS"),
+        ("rpm=7200, capacity=1TB, random-read=900, random-depth=4", "7200 rpm answer"),
+        ("rpm=7200, capacity=1TB, seek=8ms, full-stroke=7ms", "that shorter than one over all tracks"),
+        ("rpm=7200, capacity=1TB, seek=85 ms", "up to 60 ms"),
+        ("rpm=7200, capacity=1TB, cache=x1TB", "looks like `256 MB`"),
+        ("rpm=7200, capacity=1TB, colour=red", "of disks also rpm, cache, seek"),
+        ("rpm=7200, capacity=1TB, heads=1, transfer=150MB/s, seek=8ms, track-to-track=7.9ms", "these ratings make no disk"),
+        ("title=x SSHD, rpm=7200, capacity=1TB", "a disk with flash"),
+    ] {
+        let made = Ratings::read([ratings]).and_then(|ratings| ratings.file("mine"));
+        let said = made.expect_err(ratings).to_string();
+        assert!(said.contains(words), "{ratings}: {said}");
     }
 }
 

@@ -1,46 +1,9 @@
 //! The file of a drive that was made of ratings.
 
-use toml::Value;
-
 use super::parts::{PAGE, Parts, endurance};
 use super::ratings::{Market, Ratings};
+use super::text::{File, bytes, kib, megabytes, nanoseconds, quoted};
 use super::value::Interface;
-
-/// The file being written.
-struct File(String);
-
-impl File {
-    /// A table with its source and its fields.
-    fn table(&mut self, name: &str, source: &str, fields: &[(&str, String)]) {
-        self.0 += &format!("\n[{name}]\nsource = {}\n", quoted(source));
-        for (field, value) in fields {
-            self.0 += &format!("{field} = {value}\n");
-        }
-    }
-}
-
-fn quoted(text: &str) -> String {
-    Value::String(text.to_owned()).to_string()
-}
-
-fn bytes(amount: f64) -> String {
-    format!("\"{amount:.0} B\"")
-}
-
-fn kib(amount: f64) -> String {
-    format!("\"{:.0} KiB\"", amount / 1024.0)
-}
-
-fn nanoseconds(microseconds: f64) -> String {
-    format!("\"{:.0} ns\"", microseconds * 1000.0)
-}
-
-fn megabytes(rate: f64) -> String {
-    match (rate / 1e6).fract() == 0.0 {
-        true => format!("\"{:.0} MB/s\"", rate / 1e6),
-        false => format!("\"{rate:.0} B/s\""),
-    }
-}
 
 /// Where a value is from that is derived if a rating is there, or else guessed.
 fn derived(from: Option<f64>, words: &str) -> String {
@@ -50,15 +13,14 @@ fn derived(from: Option<f64>, words: &str) -> String {
     }
 }
 
-/// The whole file.
-pub fn text(name: &str, ratings: &Ratings, parts: &Parts) -> String {
-    let bits = ["SLC", "MLC", "TLC", "QLC"][parts.bits as usize - 1];
-    let market = if parts.market == Market::Server { "for servers" } else { "for clients" };
-    let size = parts.user / 1e9;
-    let size = if size >= 1000.0 { format!("{} TB", (size / 10.0).round() / 100.0) } else { format!("{size:.0} GB") };
-    let what = format!("{bits}, {}, {market}; from its ratings", parts.interface.words());
-    let title =
-        ratings.title.as_ref().map_or_else(|| format!("{name}: {size} ({what})"), |title| format!("{title} ({what})"));
+/// A capacity as people write it.
+pub fn size(capacity: f64) -> String {
+    let size = capacity / 1e9;
+    if size >= 1000.0 { format!("{} TB", (size / 10.0).round() / 100.0) } else { format!("{size:.0} GB") }
+}
+
+/// The file as it begins, with what was given and is of no use.
+pub fn introduced(name: &str, ratings: &Ratings) -> File {
     let mut file = File(format!(
         "# Made of a drive's ratings by `assay drives new`. What is not rated is a guess and says so. Replace what you know better,\n\
          # and its source: `assay drives show ./{name}.toml` has the whole file, docs/models.md what each parameter does.\n"
@@ -66,6 +28,18 @@ pub fn text(name: &str, ratings: &Ratings, parts: &Parts) -> String {
     if !ratings.unused.is_empty() {
         file.0 += &format!("# Given, and of no use to the model: {}.\n", ratings.unused.join(", "));
     }
+    file
+}
+
+/// The whole file.
+pub fn text(name: &str, ratings: &Ratings, parts: &Parts) -> String {
+    let bits = ["SLC", "MLC", "TLC", "QLC"][parts.bits as usize - 1];
+    let market = if parts.market == Market::Server { "for servers" } else { "for clients" };
+    let size = size(parts.user);
+    let what = format!("{bits}, {}, {market}; from its ratings", parts.interface.words());
+    let title =
+        ratings.title.as_ref().map_or_else(|| format!("{name}: {size} ({what})"), |title| format!("{title} ({what})"));
+    let mut file = introduced(name, ratings);
     if ratings.has_no_dram && !parts.has_host_buffer {
         file.0 += "# Without DRAM, of which the model knows nothing on SATA: its map is in memory here.\n";
     }
@@ -82,7 +56,7 @@ pub fn text(name: &str, ratings: &Ratings, parts: &Parts) -> String {
     }
     file.0 +=
         &format!("\nname = {}\ntitle = {}\nkind = \"flash\"\nbase = {}\n", quoted(name), quoted(&title), bases(parts));
-    rated(&mut file, ratings, parts);
+    rated(&mut file, ratings, parts.depth, |_| true);
     flash(&mut file, ratings, parts);
     controller(&mut file, ratings, parts);
     link(&mut file, ratings, parts);
@@ -134,8 +108,8 @@ fn bases(parts: &Parts) -> String {
     format!("{names:?}")
 }
 
-/// The ratings as they were given, and the price.
-fn rated(file: &mut File, ratings: &Ratings, parts: &Parts) {
+/// The ratings as they were given, which of them something was fitted to, and the price.
+pub fn rated(file: &mut File, ratings: &Ratings, depth: f64, is_fitted: impl Fn(&str) -> bool) {
     let source = ratings.source.as_deref().unwrap_or("given to `assay drives new`, which was told no source");
     let guess = if ratings.depth.is_none() { ". random_depth: guess" } else { "" };
     let mut fields: Vec<(&str, String)> = Vec::new();
@@ -167,8 +141,9 @@ fn rated(file: &mut File, ratings: &Ratings, parts: &Parts) {
         fields.push(("endurance_source", quoted(&from)));
     }
     if ratings.random_read.or(ratings.random_write).is_some() {
-        fields.push(("random_depth", format!("{:.0}", parts.depth)));
+        fields.push(("random_depth", format!("{depth:.0}")));
     }
+    fitted.retain(|field| is_fitted(field));
     fields.push(("fitted", format!("{fitted:?}")));
     file.table("rated", &format!("{source}{guess}"), &fields);
     if let Some((amount, date)) = &ratings.price {

@@ -34,7 +34,8 @@ pub enum Field {
 
 /// The names that a mistake lists.
 pub const KNOWN: &str = "capacity, interface, nand, sequential-read, sequential-write, random-read, random-write, \
-    random-depth, read-latency, endurance, warranty, dram, class, price, source, title";
+    random-depth, read-latency, endurance, warranty, dram, class, price, source, title; of disks also rpm, cache, seek, \
+    read-seek, write-seek, heads, recording, idle-power";
 
 /// Words of rows that are read and left out.
 const UNUSED: &[&str] = &[
@@ -169,10 +170,15 @@ pub fn is_of_another_size(key: &str, value: &str) -> bool {
     !sizes.is_empty() && !sizes.contains(&4.0)
 }
 
-/// Whether a text is of a flash drive.
+/// Whether a text is of a flash drive: more than a word that disks' sheets have too, as of `NVMe: no` or of a controller's flash.
 pub fn is_of_flash(text: &str) -> bool {
     let lower = text.to_lowercase();
-    ["ssd", "solid state", "flash", "nand", "nvme", "tlc", "qlc", "mlc"].iter().any(|word| lower.contains(word))
+    ["ssd", "solid state", "solid-state", "3d nand", "v-nand", "tlc", "qlc", "mlc"].iter().any(|word| lower.contains(word))
+}
+
+/// Whether a text is of a disk with flash in front of it.
+pub fn is_of_a_hybrid(text: &str) -> bool {
+    words(&text.to_lowercase()).any(|word| matches!(word, "sshd" | "hybrid"))
 }
 
 /// A word without the number of a footnote, as web pages' text has it: `Capacity2`, `write¹`.
@@ -202,7 +208,7 @@ pub fn of(key: &str) -> Option<Field> {
         Some(Field::Price)
     } else if has(&["source"]) {
         Some(Field::Source)
-    } else if has(&["title", "product", "model", "name"]) && !has(&["dimensions", "weight", "line", "type", "category"])
+    } else if has(&["title", "product", "model", "name"]) && !has(&["dimensions", "weight", "line", "type", "category", "uses"])
     {
         Some(Field::Title)
     } else if has(&["latency"]) {

@@ -1,13 +1,16 @@
 //! A drive's file made of the values of its maker's data sheet.
 
 mod columns;
+mod disk;
 mod file;
 mod key;
 mod lines;
 mod parts;
 mod ratings;
+mod text;
 mod value;
 
+use self::lines::without_brackets;
 use self::parts::Parts;
 use self::ratings::clean;
 pub use self::ratings::{Ratings, RatingsError, TEXT_MAX};
@@ -21,7 +24,7 @@ impl Ratings {
     /// The file of a drive with these ratings, every guess marked as one.
     ///
     /// # Errors
-    /// If no flash and no interface could meet the ratings, or `name` can be no drive's.
+    /// If no flash, no disk and no interface could meet the ratings, or `name` can be no drive's.
     pub fn file(&self, name: &str) -> Result<String, RatingsError> {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
@@ -30,8 +33,10 @@ impl Ratings {
                 "`{shown}` cannot be the name of a drive; give up to 64 lower-case letters, digits and hyphens, such as my-drive"
             )]));
         }
-        let parts = Parts::of(self).map_err(RatingsError)?;
-        let text = file::text(name, self, &parts);
+        let text = match &self.disk {
+            Some(disk) => disk::made(name, self, disk).map_err(RatingsError)?,
+            None => file::text(name, self, &Parts::of(self).map_err(RatingsError)?),
+        };
         match super::Preset::parse(&text) {
             Ok(_) => Ok(text),
             Err(error) => Err(RatingsError(vec![format!("these ratings make no drive: {error}")])),

@@ -553,11 +553,15 @@ pub fn endurance(ratings: &Ratings, capacity: f64) -> Option<f64> {
 }
 
 /// Bytes of a drive that is sold with this capacity.
-fn idema(capacity: f64) -> f64 {
+///
+/// Source: IDEMA, LBA1-03, from 50 GB to 8 TB; SFF-8447 above, whole GiB. Both recalled and not read; the capacities of the
+/// drives that come with the program agree.
+pub fn idema(capacity: f64) -> f64 {
+    let gib = f64::from(1 << 30);
     let gigabytes = (capacity / 1e9).round();
-    let is_power = (capacity / f64::from(1 << 30)).fract() == 0.0;
-    match gigabytes >= 50.0 && !is_power {
-        true => (97_696_368.0 + 1_953_504.0 * (gigabytes - 50.0)) * 512.0,
-        false => (capacity / 131_072.0).floor() * 131_072.0,
+    match (capacity / gib).fract() == 0.0 {
+        false if gigabytes > 8000.0 => (capacity / gib).ceil() * gib,
+        false if gigabytes >= 50.0 => (97_696_368.0 + 1_953_504.0 * (gigabytes - 50.0)) * 512.0,
+        _ => (capacity / 131_072.0).floor() * 131_072.0,
     }
 }

@@ -4,6 +4,7 @@ use block::Price;
 use toml::Value;
 
 use super::columns::Column;
+use super::disk::{self, DiskRatings};
 use super::key::{self, Field};
 use super::lines::{self, Row, without_brackets};
 use super::value::{self, Interface, Quantity, VALUE_MAX};
@@ -57,6 +58,8 @@ pub struct Ratings {
     pub(super) price: Option<(String, String)>,
     pub(super) source: Option<String>,
     pub(super) has_no_dram: bool,
+    /// What is said of disks alone; none of a flash drive.
+    pub(super) disk: Option<DiskRatings>,
     /// What was said that a drive's file has no place for.
     pub(super) unused: Vec<String>,
 }
@@ -79,8 +82,7 @@ impl Ratings {
         let mut mistakes = Vec::new();
         let mut before = Vec::new();
         let mut alone = Vec::new();
-        // Shops' tables of flash drives have a row of the rotational speed, too.
-        let (mut of_a_disk, mut on_another_bus, mut is_of_flash) = (None, None, false);
+        let mut on_another_bus = None;
         let mut sheets = Vec::new();
         for text in texts {
             if text.len() > TEXT_MAX {
@@ -93,20 +95,41 @@ impl Ratings {
         }
         let all: Vec<Row> = sheets.iter().flat_map(|(rows, _)| rows.iter().cloned()).collect();
         let column = Column::of(&all).map_err(|why| RatingsError(vec![why]))?;
+        let own = |rows: Vec<Row>| column.iter().fold(rows, |rows, column| column.own(rows));
+        let sheets: Vec<_> = sheets.into_iter().map(|(rows, is_sheet)| (own(rows), is_sheet)).collect();
+        let words = |(key, value): &Row| format!("{key} {}", value.as_deref().unwrap_or_default());
+        let all: Vec<String> = sheets.iter().flat_map(|(rows, _)| rows.iter().map(words)).collect();
+        let is_turning = all.iter().any(|row| key::is_of_a_disk(row));
+        if let Some(row) = all.iter().find(|row| is_turning && key::is_of_a_hybrid(row)) {
+            let row = clean(row, 80);
+            mistakes.push(format!("{row}: this is of a disk with flash; drives of the one or the other are made of ratings"));
+        }
+        // Shops' tables of flash drives have a row of the rotational speed, too.
+        if is_turning && !all.iter().any(|row| key::is_of_flash(row)) {
+            let mut disk = DiskRatings::default();
+            all.iter().for_each(|row| disk.notice(row));
+            ratings.disk = Some(disk);
+        }
         for (rows, is_sheet) in sheets {
-            for (key, value) in column.iter().fold(rows, |rows, column| column.own(rows)) {
-                let row = format!("{key} {}", value.as_deref().unwrap_or_default());
-                of_a_disk = of_a_disk.or_else(|| key::is_of_a_disk(&row).then(|| clean(&row, 80)));
-                on_another_bus = on_another_bus.or_else(|| key::is_of_another_bus(&row).then(|| clean(&row, 80)));
-                is_of_flash |= key::is_of_flash(&row);
-                let Some(value) = value else {
-                    alone.push(key);
+            let rows = if ratings.disk.is_some() { of_a_disk(rows) } else { rows };
+            for row in rows {
+                let is_of_another = key::is_of_another_bus(&words(&row));
+                on_another_bus = on_another_bus.or_else(|| is_of_another.then(|| clean(&words(&row), 80)));
+                let (key, Some(value)) = row else {
+                    alone.push(row.0);
                     continue;
                 };
-                if is_sheet && is_beside(&key, &value) {
-                    ratings.unused.push(clean(&key, 40));
-                } else if let Err(why) = ratings.take(&key, value.trim(), &mut before) {
-                    mistakes.push(format!("{}: {why}", clean(&format!("{key}={value}"), 80)));
+                let text = value.trim();
+                let of_a_disk = ratings.disk.as_mut().and_then(|disk| disk.take(&key, text));
+                let taken = match of_a_disk {
+                    None if is_sheet && is_beside(&key, &value) => Ok(false),
+                    None => ratings.take(&key, text, &mut before).map(|()| true),
+                    Some(taken) => taken,
+                };
+                match taken {
+                    Ok(true) => {}
+                    Ok(false) => ratings.unused.push(clean(&key, 40)),
+                    Err(why) => mistakes.push(format!("{}: {why}", clean(&format!("{key}={value}"), 80))),
                 }
             }
         }
@@ -115,9 +138,6 @@ impl Ratings {
             if let Err(why) = ratings.take_line(&line, &mut before) {
                 mistakes.push(format!("{}: {why}", clean(&line, 80)));
             }
-        }
-        if let Some(row) = of_a_disk.filter(|_| !is_of_flash) {
-            mistakes.push(format!("{row}: this is of a disk; drives of flash alone are made of ratings"));
         }
         if let Some(row) = on_another_bus.filter(|_| ratings.interface.is_none() && mistakes.is_empty()) {
             mistakes.push(format!(
@@ -150,7 +170,15 @@ impl Ratings {
             || lines::is_amount(line)
             || line.contains(|c: char| c.is_ascii_digit()) && value::UNITS.iter().any(|unit| lower.contains(unit));
         match field {
-            None => Ok(()),
+            // Above a sheet: `2 TB`.
+            None => match (&value::quantities(line)[..], self.capacity) {
+                ([Quantity { number, unit, .. }], before) if value::is_size(unit) && lines::is_amount(line) => {
+                    let capacity = number * value::size_factor(unit)?;
+                    self.capacity = Some(capacity);
+                    if before.is_none_or(|before| before == capacity) { Ok(()) } else { Err(SEVERAL.to_owned()) }
+                }
+                _ => Ok(()),
+            },
             Some(Field::Rates) if !has_amount => Ok(()),
             Some(field @ (Field::Interface | Field::Nand)) if before.iter().any(|given| given.field == field) => {
                 self.unused.push(clean(line, 40));
@@ -216,6 +244,11 @@ impl Ratings {
                 Some(first) if first.text == text => return Ok(()),
                 Some(first) if field == Field::Nand && value::bits(&first.text) == value::bits(text) => return Ok(()),
                 Some(first) if field == Field::Interface && value::interface(&first.text) == value::interface(text) => {
+                    return Ok(());
+                }
+                // The part numbers of a drive with each interface, for one.
+                Some(_) if field == Field::Title => {
+                    self.unused.push(clean(key, 40));
                     return Ok(());
                 }
                 Some(first) => return Err(format!("it is given twice, before as `{}`; give it once", first.key)),
@@ -326,6 +359,22 @@ impl Ratings {
     }
 }
 
+/// Rows of a disk's sheet, whose lines without a separator are parted by the names that only disks' rows have.
+fn of_a_disk(rows: Vec<Row>) -> Vec<Row> {
+    let mut found: Vec<Row> = Vec::new();
+    for (key, value) in rows {
+        match (found.last_mut(), value) {
+            (Some((name, below @ None)), None) if lines::is_amount(&key) && disk::is_named(name) => *below = Some(key),
+            (_, None) => match disk::parted(&key) {
+                Some((name, text)) => found.push((name.to_owned(), Some(text.to_owned()))),
+                None => found.push((key, None)),
+            },
+            (_, value) => found.push((key, value)),
+        }
+    }
+    found
+}
+
 /// Takes a rate that may have been given before, by a row of reads and writes.
 fn set(rate: &mut Option<f64>, found: f64) -> Result<(), String> {
     match rate.replace(found) {
@@ -362,7 +411,7 @@ fn hint(key: &str, units: &[&str]) -> String {
 }
 
 /// The amounts of a text: each number with its unit, or else the next number's, or else the key's.
-fn amounts(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Result<Vec<f64>, String> {
+pub fn amounts(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Result<Vec<f64>, String> {
     let text = without_brackets(text);
     if value::has_negative(&text) {
         return Err("it is below zero; give it without a minus sign".to_owned());

@@ -45,8 +45,8 @@ impl Interface {
     /// As people write it.
     pub fn words(self) -> String {
         match self {
-            Self::Sata(rate) => format!("SATA {} Gb/s", rate / 100),
-            Self::Sas(rate) => format!("SAS {} Gb/s", rate / 100),
+            Self::Sata(rate) => format!("SATA {} Gb/s", f64::from(rate) / 100.0),
+            Self::Sas(rate) => format!("SAS {} Gb/s", f64::from(rate) / 100.0),
             Self::Pcie { generation, lanes } => format!("PCIe {generation}.0 x{lanes}"),
         }
     }
