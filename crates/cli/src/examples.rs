@@ -55,6 +55,7 @@ pub fn of(command: &str) -> &'static [Example] {
                 "assay drives new mine --from 'capacity=1TB, interface=SATA' > mine.toml",
                 "a drive of your own from its data sheet",
             ),
+            ("assay drives new disk --from 'capacity=8TB, rpm=7200, seek=8.5ms' > disk.toml", "and a disk"),
         ],
         "plans" => &[
             ("assay plans show review", "what a review does, step by step"),

@@ -43,7 +43,8 @@ enum OfDrives {
         /// Its name: up to 64 lower-case letters, digits and hyphens
         name: String,
         /// Its ratings, as data sheets word them (`capacity=1TB, interface=PCIe 4.0 x4, nand=TLC, sequential-read=7,000 MB/s,
-        /// random-read=1M IOPS, endurance=600TBW, class=client`), or @FILE with a rating a line or as TOML; may be repeated. With a
+        /// random-read=1M IOPS, endurance=600TBW, class=client`, or of a disk `capacity=8TB, rpm=7200, seek=8.5ms, cache=256MB,
+        /// transfer=250MB/s`), or @FILE with a rating a line or as TOML; may be repeated. With a
         /// sheet of several capacities give which it is: `--from @sheet.txt --from capacity=2TB`
         #[arg(long, value_name = "RATINGS|@FILE", required = true)]
         from: Vec<String>,

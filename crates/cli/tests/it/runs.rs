@@ -129,6 +129,10 @@ fn a_drive_made_of_its_ratings_can_be_reviewed() {
     std::fs::write(place.path("my-drive.toml"), text).unwrap();
     assert!(place.succeeds(&["drives", "show", "./my-drive.toml"]).contains("80000 IOPS, 4 KiB random reads"));
     place.succeeds(&["review", "sim:./my-drive.toml", "--quick"]);
+    let disk = place.succeeds(&["drives", "new", "my-disk", "--from", "capacity=80GB, rpm=7200, seek=9ms, cache=8MB"]);
+    std::fs::write(place.path("my-disk.toml"), disk).unwrap();
+    assert!(place.succeeds(&["drives", "show", "./my-disk.toml"]).contains("7200 rpm"));
+    place.succeeds(&["review", "sim:./my-disk.toml", "--quick"]);
     let said =
         place.refuses(&["drives", "new", "my-drive", "--from", "capacity=1TB, interface=sata, sequential-read=7GB/s"]);
     assert!(said.contains("more than SATA 6 Gb/s carries"), "{said}");

@@ -169,7 +169,10 @@ fn the_data_sheets_of_two_disks_predict_what_was_measured() {
                 let mut drive = DiskDrive::new(spec);
                 random(&mut drive, op, depth, 2_000);
                 let found = random(&mut drive, op, depth, 8_000).0;
-                println!("{op}s, {depth} in flight: {found:.0} a second, {published} published, {:.2}", found / published);
+                println!(
+                    "{op}s, {depth} in flight: {found:.0} a second, {published} published, {:.2}",
+                    found / published
+                );
                 near(&format!("{sheet}: random {op}s, {depth} in flight"), found, published, 0.35);
             }
         }
@@ -190,7 +193,10 @@ fn a_disk_that_cannot_be_is_refused_with_what_would_be_right() {
         ("rpm=7200, capacity=1TB, seek=85 ms", "up to 60 ms"),
         ("rpm=7200, capacity=1TB, cache=x1TB", "looks like `256 MB`"),
         ("rpm=7200, capacity=1TB, colour=red", "of disks also rpm, cache, seek"),
-        ("rpm=7200, capacity=1TB, heads=1, transfer=150MB/s, seek=8ms, track-to-track=7.9ms", "these ratings make no disk"),
+        (
+            "rpm=7200, capacity=1TB, heads=1, transfer=150MB/s, seek=8ms, track-to-track=7.9ms",
+            "these ratings make no disk",
+        ),
         ("title=x SSHD, rpm=7200, capacity=1TB", "a disk with flash"),
     ] {
         let made = Ratings::read([ratings]).and_then(|ratings| ratings.file("mine"));

@@ -173,7 +173,9 @@ pub fn is_of_another_size(key: &str, value: &str) -> bool {
 /// Whether a text is of a flash drive: more than a word that disks' sheets have too, as of `NVMe: no` or of a controller's flash.
 pub fn is_of_flash(text: &str) -> bool {
     let lower = text.to_lowercase();
-    ["ssd", "solid state", "solid-state", "3d nand", "v-nand", "tlc", "qlc", "mlc"].iter().any(|word| lower.contains(word))
+    ["ssd", "solid state", "solid-state", "3d nand", "v-nand", "tlc", "qlc", "mlc"]
+        .iter()
+        .any(|word| lower.contains(word))
 }
 
 /// Whether a text is of a disk with flash in front of it.
@@ -208,7 +210,8 @@ pub fn of(key: &str) -> Option<Field> {
         Some(Field::Price)
     } else if has(&["source"]) {
         Some(Field::Source)
-    } else if has(&["title", "product", "model", "name"]) && !has(&["dimensions", "weight", "line", "type", "category", "uses"])
+    } else if has(&["title", "product", "model", "name"])
+        && !has(&["dimensions", "weight", "line", "type", "category", "uses"])
     {
         Some(Field::Title)
     } else if has(&["latency"]) {

@@ -2,6 +2,7 @@
 
 use toml::Value;
 
+use super::across;
 use super::key::{self, Field, words};
 use super::value;
 
@@ -30,7 +31,8 @@ pub fn rows(text: &str) -> (Vec<Row>, bool) {
     let text = text.replace("**", "");
     let lines: Vec<&str> = text.lines().map(plain).filter(is_row).collect();
     let is_sheet = lines.len() > 1;
-    (below_headings(lines.into_iter().flat_map(listed)), is_sheet)
+    let lines = across::turned(lines);
+    (below_headings(lines.iter().flat_map(|line| listed(line))), is_sheet)
 }
 
 /// The pairs of a list: a comma begins another where a key and `=` follow it, or the name of a rating and a colon, as in the first.

@@ -1,5 +1,6 @@
 //! A drive's file made of the values of its maker's data sheet.
 
+mod across;
 mod columns;
 mod disk;
 mod file;

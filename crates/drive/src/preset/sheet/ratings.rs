@@ -102,7 +102,9 @@ impl Ratings {
         let is_turning = all.iter().any(|row| key::is_of_a_disk(row));
         if let Some(row) = all.iter().find(|row| is_turning && key::is_of_a_hybrid(row)) {
             let row = clean(row, 80);
-            mistakes.push(format!("{row}: this is of a disk with flash; drives of the one or the other are made of ratings"));
+            mistakes.push(format!(
+                "{row}: this is of a disk with flash; drives of the one or the other are made of ratings"
+            ));
         }
         // Shops' tables of flash drives have a row of the rotational speed, too.
         if is_turning && !all.iter().any(|row| key::is_of_flash(row)) {
@@ -122,6 +124,8 @@ impl Ratings {
                 let text = value.trim();
                 let of_a_disk = ratings.disk.as_mut().and_then(|disk| disk.take(&key, text));
                 let taken = match of_a_disk {
+                    // What a drive of a table does not have.
+                    None if is_missing(text) && is_sheet && field_of(&key) != Some(Field::Dram) => Ok(false),
                     None if is_sheet && is_beside(&key, &value) => Ok(false),
                     None => ratings.take(&key, text, &mut before).map(|()| true),
                     Some(taken) => taken,
@@ -401,6 +405,11 @@ fn is_beside(key: &str, text: &str) -> bool {
         Some(Field::Price) => price(text).is_err(),
         Some(_) => false,
     }
+}
+
+/// Whether a cell says that there is no value.
+fn is_missing(text: &str) -> bool {
+    matches!(&*text.to_lowercase(), "-" | "–" | "—" | "n/a" | "na" | "tbd")
 }
 
 /// The unit that a key has for values without one: `Random read (K IOPS)`.

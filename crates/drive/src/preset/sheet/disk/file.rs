@@ -80,13 +80,19 @@ fn mechanics(file: &mut File, disk: &DiskRatings, parts: &DiskParts, fitted: Fit
     let given = |is_given: bool, what: &str| if is_given { what.to_owned() } else { "guess".to_owned() };
     let outer = match (fitted.rate, parts.arms) {
         (true, 1) => "derived: with the gaps that switching heads and tracks costs, the rated transfer rate".to_owned(),
-        (true, arms) => format!("derived: with such gaps {arms} streams, one under each arm, have the rated transfer rate"),
+        (true, arms) => {
+            format!("derived: with such gaps {arms} streams, one under each arm, have the rated transfer rate")
+        }
         (false, _) => "guess: the transfer rate usual of such a capacity".to_owned(),
     };
     let source = format!(
         "capacity: as sold, by IDEMA's rule from 50 GB on. rpm: {}. heads: {}. outer: {outer}. inner: {}. physical_sector: {}. zones: guess",
         given(disk.turns().is_some(), "rated"),
-        if disk.heads.is_some() { "given" } else { "guess, as many as hold the capacity at the usual density of tracks" },
+        if disk.heads.is_some() {
+            "given"
+        } else {
+            "guess, as many as hold the capacity at the usual density of tracks"
+        },
         match (disk.inner, disk.average) {
             (Some(_), _) => "as much less as is rated",
             (None, Some(_)) => "derived from the rated average transfer rate",
@@ -113,8 +119,14 @@ fn mechanics(file: &mut File, disk: &DiskRatings, parts: &DiskParts, fitted: Fit
     });
     let rated: Vec<String> = rated.collect();
     let others = match (fitted.seeks, rated.is_empty()) {
-        (true, true) => format!("derived: the seeks usual of such disks, by a factor with which random reads with {:.0} in flight are as rated", parts.depth),
-        (true, false) => format!("the others derived: usual of such disks, by a factor with which random reads with {:.0} in flight are as rated", parts.depth),
+        (true, true) => format!(
+            "derived: the seeks usual of such disks, by a factor with which random reads with {:.0} in flight are as rated",
+            parts.depth
+        ),
+        (true, false) => format!(
+            "the others derived: usual of such disks, by a factor with which random reads with {:.0} in flight are as rated",
+            parts.depth
+        ),
         (false, true) => "guess: usual of such disks".to_owned(),
         (false, false) => "the others: guess, in proportion to those of such disks".to_owned(),
     };
@@ -187,7 +199,9 @@ fn link(file: &mut File, parts: &DiskParts) {
         ("command", nanoseconds(command)),
     ];
     let words = parts.interface.words();
-    let source = format!("{words} less 8b/10b, frames by the specification. frame_overhead, command: guess, as of the other disks");
+    let source = format!(
+        "{words} less 8b/10b, frames by the specification. frame_overhead, command: guess, as of the other disks"
+    );
     file.table("link", &source, &fields);
 }
 

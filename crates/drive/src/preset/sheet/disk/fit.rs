@@ -99,14 +99,21 @@ impl Making<'_> {
 }
 
 /// Where a falling function is one, between two places.
-fn searched([mut low, mut high]: [f64; 2], ratio: impl Fn(f64) -> Result<f64, Vec<String>>) -> Result<f64, Vec<String>> {
+fn searched(
+    [mut low, mut high]: [f64; 2],
+    ratio: impl Fn(f64) -> Result<f64, Vec<String>>,
+) -> Result<f64, Vec<String>> {
     let mut middle = (low * high).sqrt();
     for _ in 0..14 {
         let found = ratio(middle)?;
         if (found - 1.0).abs() < NEAR {
             break;
         }
-        if found > 1.0 { low = middle } else { high = middle }
+        if found > 1.0 {
+            low = middle
+        } else {
+            high = middle
+        }
         middle = (low * high).sqrt();
     }
     Ok(middle)
@@ -137,7 +144,13 @@ fn random(spec: DiskSpec, op: Op, depth: f64) -> f64 {
 }
 
 /// Requests a second, so many in flight at any time, of so many after the first ones.
-fn closed_loop(drive: &mut DiskDrive, depth: u32, skipped: u64, count: u64, mut request: impl FnMut(u64) -> Request) -> f64 {
+fn closed_loop(
+    drive: &mut DiskDrive,
+    depth: u32,
+    skipped: u64,
+    count: u64,
+    mut request: impl FnMut(u64) -> Request,
+) -> f64 {
     (0..depth).for_each(|tag| drive.submit(Nanos::ZERO, Tag(tag), request(u64::from(tag))));
     let mut began = Nanos::ZERO;
     for done in 0..skipped + count {

@@ -181,7 +181,14 @@ fn power(disk: &DiskRatings, rpm: f64, heads: u32) -> Power {
     let idle = disk.idle.unwrap_or(usual);
     let active = disk.active.unwrap_or(if disk.is_small { idle * 2.2 } else { idle + 3.0 }).max(idle);
     let [standby, spin_up, spin_up_time] = if disk.is_small { [0.2, 5.0, 4.0] } else { [1.0, 24.0, 15.0] };
-    Power { idle, seek: active, moving: idle + (active - idle) * 0.4, standby, spin_up: spin_up.max(active), spin_up_time }
+    Power {
+        idle,
+        seek: active,
+        moving: idle + (active - idle) * 0.4,
+        standby,
+        spin_up: spin_up.max(active),
+        spin_up_time,
+    }
 }
 
 /// What in the ratings cannot be, or cannot be together.

@@ -194,7 +194,8 @@ impl DiskRatings {
         }
         let is_shingled = has("smr") || has("shingled") || has("dmsmr") || has("hmsmr");
         if is_shingled && !has("cmr") && !has("conventional") {
-            let is_of_host = lower.contains("host managed") || lower.contains("host-managed") || has("hm") || has("hmsmr");
+            let is_of_host =
+                lower.contains("host managed") || lower.contains("host-managed") || has("hm") || has("hmsmr");
             self.recording = if is_of_host { Recording::HostManaged } else { Recording::DriveManaged };
         }
         let is_dual = has("dual") || has("two") || has("2");
@@ -251,9 +252,7 @@ impl DiskRatings {
             return Err("a disk turns 3,000 to 20,000 times a minute, such as `7200 RPM`".to_owned());
         }
         match self.rpm.replace(turns) {
-            Some(before) if before != turns => {
-                Err(format!("it is {before} elsewhere; give the values of one drive"))
-            }
+            Some(before) if before != turns => Err(format!("it is {before} elsewhere; give the values of one drive")),
             _ => Ok(true),
         }
     }
@@ -345,7 +344,8 @@ impl DiskRatings {
             ([first, second], Some(heads), Some(disks)) => Some(if heads < disks { *first } else { *second }),
             _ => None,
         };
-        let heads = heads.filter(|count| count.fract() == 0.0 && (1.0..=64.0).contains(count)).map(|count| count as u32);
+        let heads =
+            heads.filter(|count| count.fract() == 0.0 && (1.0..=64.0).contains(count)).map(|count| count as u32);
         self.heads = self.heads.or(heads);
         heads.is_some()
     }
@@ -387,9 +387,11 @@ fn take_rate(rate: &mut Option<f64>, key: &str, text: &str) -> Result<bool, Stri
         Err(why) => return Err(why),
     };
     if found.iter().any(|other| (other / found[0] - 1.0).abs() > 0.06) {
-        return Err("these are several values; give that of one drive, or beside the sheet which capacity it has, such as \
+        return Err(
+            "these are several values; give that of one drive, or beside the sheet which capacity it has, such as \
              `capacity=20TB`"
-            .to_owned());
+                .to_owned(),
+        );
     }
     match rate.replace(found[0]) {
         Some(before) if before != found[0] => {
@@ -416,9 +418,8 @@ mod tests {
         let mut disk = DiskRatings::default();
         for (key, text) in rows {
             disk.notice(&format!("{key} {text}"));
-            match disk.take(key, text) {
-                Some(Err(why)) => panic!("{key}: {text}: {why}"),
-                Some(Ok(_)) | None => {}
+            if let Some(Err(why)) = disk.take(key, text) {
+                panic!("{key}: {text}: {why}");
             }
         }
         disk
