@@ -203,6 +203,14 @@ fn a_disk_that_cannot_be_is_refused_with_what_would_be_right() {
         let said = made.expect_err(ratings).to_string();
         assert!(said.contains(words), "{ratings}: {said}");
     }
+    // Odd rows are read or refused, in no way with a panic.
+    for word in
+        ["seek 8 ms ", "9 rpm ", "(((", "1TB|", "SMR ", "heads 9/", "q", "qd 16 random ", "🖴9 ", "<9 ms ", "MB/s – "]
+    {
+        for rows in [word.repeat(2_000), word.repeat(20), format!("Seek time: {word}\n{word}\nCache\n{word}")] {
+            _ = Ratings::read([&*format!("RPM: 7200\nCapacity: 1TB\n{rows}")]).and_then(|ratings| ratings.file("mine"));
+        }
+    }
 }
 
 /// A data sheet as it is worded, and what became of it.

@@ -2,7 +2,7 @@
 
 use super::disk;
 use super::key::{self, Field};
-use super::lines::{is_amount, without_brackets};
+use super::value::{is_amount, without_brackets};
 
 /// The lines of a text, with such tables turned: `Capacity | 500GB | 1TB`.
 pub fn turned(lines: Vec<&str>) -> Vec<String> {

@@ -2,9 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::key::{self, Field};
-use super::lines::{Row, is_amount, without_brackets};
-use super::value::{self, VALUE_MAX};
+use super::key::{self, Field, Row};
+use super::value::{self, VALUE_MAX, is_amount, without_brackets};
 
 /// Capacities are one if they differ by less: 1 TB and 1,024 GB, but not 960 GB.
 const ALIKE: f64 = 0.03;
@@ -79,6 +78,9 @@ impl Column {
         }
         let own = cells(value, self.all.len()).and_then(|cells| Some((cells.get(self.nearest()?)?.clone(), cells)));
         let Some((own, cells)) = own else { return value.to_owned() };
+        if own.is_empty() {
+            return own;
+        }
         let unit = |cell: &str| value::quantities(cell).pop().map(|quantity| quantity.unit).unwrap_or_default();
         if unit(&own).is_empty() { format!("{own} {}", unit(&cells[cells.len() - 1])) } else { own }
     }
@@ -169,6 +171,11 @@ fn cells(value: &str, count: usize) -> Option<Vec<String>> {
     };
     // What is no amount may have a comma or a number of its own: `PCIe 4.0 x4, NVMe 1.4`.
     let amounts = |parts: Vec<&str>| parted(parts).filter(|parts| parts.iter().all(|part| is_amount(part)));
+    // A cell may be empty.
+    let whole: Vec<String> = value.split(['|', '\t']).map(|cell| cell.trim().to_owned()).collect();
+    if whole.len() == count && whole.iter().any(|cell| !cell.is_empty()) {
+        return Some(whole);
+    }
     let columns = parted(value.split(['|', '\t']).collect());
     let lists = [";", ", "].into_iter().find_map(|by| amounts(value.split(by).collect()));
     // Two are as often reads and writes.

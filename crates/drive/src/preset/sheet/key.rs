@@ -111,6 +111,9 @@ const UNUSED: &[&str] = &[
     "used",
 ];
 
+/// A row's name and value; no value where a line is a name alone.
+pub type Row = (String, Option<String>);
+
 /// The words of a text, of letters and digits.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
@@ -126,15 +129,6 @@ pub fn is_of_one_request(text: &str) -> bool {
         is_one |= is_split || matches!(word, "qd1" | "q1" | "q1t1" | "qd1t1");
     }
     is_one
-}
-
-/// Words that say that something is no flash drive.
-const OF_DISKS: &[&str] = &["rpm", "spindle", "cmr", "smr", "hdd"];
-
-/// Whether a text is of a disk.
-pub fn is_of_a_disk(text: &str) -> bool {
-    let is_speed = |word: &str| word.strip_suffix("rpm").is_some_and(|number| number.parse::<u32>().is_ok());
-    words(&text.to_lowercase()).any(|word| OF_DISKS.contains(&word) || is_speed(word))
 }
 
 /// What a drive on another bus than those of drives' sheets has in its rows: a memory card, or a drive behind USB.
@@ -224,7 +218,7 @@ pub fn of(key: &str) -> Option<Field> {
         || has(&["interface", "bus", "link"]) && has(&["speed", "rate", "transfer", "bandwidth"])
     {
         Some(Field::Unused)
-    } else if has(&["interface", "bus", "pcie", "link"]) {
+    } else if has(&["interface", "interfaces", "bus", "pcie", "link"]) {
         Some(Field::Interface)
     } else if !has(&["slc"]) && (has(&["dram", "dramless", "hmb", "cache", "buffer"]) || lower.contains("host memory"))
     {

@@ -3,11 +3,8 @@
 use toml::Value;
 
 use super::across;
-use super::key::{self, Field, words};
-use super::value;
-
-/// A row's name and value; no value where a line is a name alone.
-pub type Row = (String, Option<String>);
+use super::key::{self, Field, Row, words};
+use super::value::{self, outside_brackets, without_brackets};
 
 /// What is a unit at the end of a line without a separator, beside [`value::UNITS`].
 const MORE_UNITS: &[&str] = &["k", "m", "pb", "tbw", "pbw", "dwpd", "μs", "years", "year"];
@@ -25,7 +22,8 @@ pub fn rows(text: &str) -> (Vec<Row>, bool) {
     // A table's rule is no row: `|---|---|`.
     let is_row = |line: &&str| !line.starts_with('#') && line.contains(|c: char| !"|-:=+ ".contains(c));
     // The first cell of a table's head may be empty.
-    let is_head = |line: &str| line.strip_prefix('\t').is_some_and(|rest| is_amount(rest) && rest.contains('\t'));
+    let is_head =
+        |line: &str| line.strip_prefix('\t').is_some_and(|rest| value::is_amount(rest) && rest.contains('\t'));
     let plain = |line| if is_head(line) { line.trim_end() } else { line.trim() };
     // What is bold in Markdown.
     let text = text.replace("**", "");
@@ -67,26 +65,13 @@ fn parted(line: &str) -> Row {
     let line = line.strip_suffix('|').unwrap_or(line).trim_end();
     let separators = || outside_brackets(line).filter(|(_, letter)| "\t|=:".contains(*letter));
     let colon = separators().next().filter(|(at, letter)| {
-        let value = || line[at + 1..].split(['|', '\t']).next().is_some_and(is_amount);
+        let value = || line[at + 1..].split(['|', '\t']).next().is_some_and(value::is_amount);
         *letter == ':' && key::of(&without_brackets(&line[..*at])).is_some_and(is_rating) && value()
     });
     match colon.or_else(|| separators().min_by_key(|(at, letter)| ("=:".contains(*letter), *at))) {
         None => by_amount(line),
         Some((at, _)) => (line[..at].trim().to_owned(), Some(line[at + 1..].trim().trim_matches('"').to_owned())),
     }
-}
-
-/// The letters of a text that are not in brackets, with their places.
-fn outside_brackets(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
-    let mut depth = 0_u32;
-    text.char_indices().filter(move |(_, letter)| {
-        match letter {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth = depth.saturating_sub(1),
-            _ => return depth == 0,
-        }
-        false
-    })
 }
 
 /// Words of advertisements, whose lines are no rows: `4 TB now available`, `2x faster than SATA at 550 MB/s`.
@@ -202,7 +187,7 @@ fn below_headings(rows: impl Iterator<Item = Row>) -> Vec<Row> {
         let is_empty = value.as_ref().is_none_or(String::is_empty);
         let of = key::of(&without_brackets(&key));
         match &heading {
-            Some((_, at)) if is_empty && is_amount(&key) => put_below(&mut found[*at].1, key),
+            Some((_, at)) if is_empty && value::is_amount(&key) => put_below(&mut found[*at].1, key),
             // `1TB: up to 7,450 MB/s`.
             Some((_, at))
                 if value::of_a_capacity(&format!("{key}: {}", value.as_deref().unwrap_or_default())).is_some() =>
@@ -218,7 +203,7 @@ fn below_headings(rows: impl Iterator<Item = Row>) -> Vec<Row> {
             Some(_) if is_empty && key.starts_with('(') && key.ends_with(')') => found.push((key, value)),
             _ => {
                 let is_heading =
-                    is_empty && !is_amount(&key) && (of.is_some_and(is_rating) || of == Some(Field::Rates));
+                    is_empty && !value::is_amount(&key) && (of.is_some_and(is_rating) || of == Some(Field::Rates));
                 heading = (is_heading || is_empty && is_of_one_kind(&key)).then(|| (key.clone(), found.len()));
                 found.push((key, value));
             }
@@ -231,13 +216,6 @@ fn below_headings(rows: impl Iterator<Item = Row>) -> Vec<Row> {
 fn put_below(value: &mut Option<String>, more: String) {
     let before = value.take().filter(|before| !before.is_empty());
     *value = Some(before.map_or_else(|| more.clone(), |before| format!("{before} | {more}")));
-}
-
-/// Whether a line is an amount and no name: `680,000 IOPS`, `Up to 5,000 MB/s`.
-pub fn is_amount(line: &str) -> bool {
-    let lower = line.trim_start().to_lowercase();
-    let rest = lower.strip_prefix("up to").unwrap_or(&lower).trim_start();
-    rest.starts_with(|c: char| c.is_ascii_digit()) && !value::quantities(rest).is_empty()
 }
 
 fn is_read_or_write(word: &str) -> bool {
@@ -256,9 +234,4 @@ fn without_reads_and_writes(name: &str) -> String {
 /// Whether a heading says what the rows below it are of: `Sequential performance`.
 fn is_of_one_kind(heading: &str) -> bool {
     words(heading).any(|word| word.eq_ignore_ascii_case("sequential"))
-}
-
-/// A text without what is in brackets, which explains: `560 MB/s (QD32)`.
-pub fn without_brackets(text: &str) -> String {
-    outside_brackets(text).map(|(_, letter)| letter).collect()
 }

@@ -8,10 +8,10 @@ mod key;
 mod lines;
 mod parts;
 mod ratings;
+mod reading;
 mod text;
 mod value;
 
-use self::lines::without_brackets;
 use self::parts::Parts;
 use self::ratings::clean;
 pub use self::ratings::{Ratings, RatingsError, TEXT_MAX};

@@ -559,9 +559,13 @@ pub fn endurance(ratings: &Ratings, capacity: f64) -> Option<f64> {
 pub fn idema(capacity: f64) -> f64 {
     let gib = f64::from(1 << 30);
     let gigabytes = (capacity / 1e9).round();
-    match (capacity / gib).fract() == 0.0 {
+    // To the byte, or of flash.
+    let capacity = capacity.round();
+    let is_exact = capacity % 512.0 == 0.0 && capacity % 1e6 != 0.0;
+    match is_exact || (capacity / gib).fract() == 0.0 {
         false if gigabytes > 8000.0 => (capacity / gib).ceil() * gib,
         false if gigabytes >= 50.0 => (97_696_368.0 + 1_953_504.0 * (gigabytes - 50.0)) * 512.0,
+        _ if is_exact => capacity,
         _ => (capacity / 131_072.0).floor() * 131_072.0,
     }
 }

@@ -84,6 +84,31 @@ pub fn quantities(text: &str) -> Vec<Quantity> {
     found
 }
 
+/// The letters of a text that are not in brackets, with their places.
+pub fn outside_brackets(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+    let mut depth = 0_u32;
+    text.char_indices().filter(move |(_, letter)| {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ => return depth == 0,
+        }
+        false
+    })
+}
+
+/// A text without what is in brackets, which explains: `560 MB/s (QD32)`.
+pub fn without_brackets(text: &str) -> String {
+    outside_brackets(text).map(|(_, letter)| letter).collect()
+}
+
+/// Whether a line is an amount and no name: `680,000 IOPS`, `Up to 5,000 MB/s`.
+pub fn is_amount(line: &str) -> bool {
+    let lower = line.trim_start().to_lowercase();
+    let rest = lower.strip_prefix("up to").unwrap_or(&lower).trim_start();
+    rest.starts_with(|c: char| c.is_ascii_digit()) && !quantities(rest).is_empty()
+}
+
 /// Whether a unit is one of capacities.
 pub fn is_size(unit: &str) -> bool {
     ["gb", "tb"].iter().any(|known| unit.eq_ignore_ascii_case(known))
@@ -193,6 +218,7 @@ pub fn size_factor(unit: &str) -> Result<f64, String> {
         unit if unit.starts_with("byte") => Ok(1.0),
         unit if unit.starts_with("gib") => Ok(f64::from(1 << 30)),
         unit if unit.starts_with("tib") => Ok((1_u64 << 40) as f64),
+        unit if unit.starts_with("mb") => Ok(1e6),
         unit if unit.starts_with('g') => Ok(1e9),
         unit if unit.starts_with('t') => Ok(1e12),
         unit if unit.starts_with('p') => Ok(1e15),
@@ -230,11 +256,17 @@ pub fn interface(text: &str) -> Result<Option<Interface>, String> {
     let has = |word: &str| known.contains(word);
     if has("sata") || has("serialata") {
         let rate = match () {
-            () if has("6g") || has("6.0g") => 600,
-            () if has("3g") || has("3.0g") || has("sata2") || has("revision2") || has("sataii") && !has("sataiii") => {
+            () if has("6g") || has("6.0g") || has("/600") => 600,
+            () if has("/300")
+                || has("3g")
+                || has("3.0g")
+                || has("sata2")
+                || has("revision2")
+                || has("sataii") && !has("sataiii") =>
+            {
                 300
             }
-            () if has("1.5g") => 150,
+            () if has("1.5g") || has("/150") => 150,
             () => 600,
         };
         return Ok(Some(Interface::Sata(rate)));
@@ -242,10 +274,11 @@ pub fn interface(text: &str) -> Result<Option<Interface>, String> {
     if has("pci") || has("nvme") || known.starts_with("gen") {
         return Ok(generation(&known)?.map(|generation| Interface::Pcie { generation, lanes: lanes(&known) }));
     }
-    if has("sas") {
+    if has("sas") || has("attachedscsi") {
         return Ok(Some(Interface::Sas(match () {
             () if has("24g") || has("22.5g") => 2400,
-            () if has("12g") => 1200,
+            () if has("12g") || has("sas3.0") || has("sas3") && !has("sas3g") => 1200,
+            () if has("3g") || has("3.0g") => 300,
             () => 600,
         })));
     }
@@ -309,6 +342,51 @@ pub fn has_no_dram(key: &str, text: &str) -> bool {
     }
     let names_none = is_less(&text) || ["no dram", "without dram"].iter().any(|none| text.contains(none));
     names_none || is_host(&text) && !text.contains("no h") || is_no && key.contains("dram")
+}
+
+/// What a mistake says of cells of several drives.
+pub const SEVERAL: &str = "these are several values; give that of one drive, or beside the sheet which capacity it has, such as \
+    `capacity=960GB`, and commas or lines between facts";
+
+/// The unit that a key has for values without one: `Random read (K IOPS)`.
+pub fn hint(key: &str, units: &[&str]) -> String {
+    let key = key.to_lowercase();
+    let has = units.iter().find(|unit| key.contains(*unit));
+    has.map(|unit| (*unit).to_owned()).unwrap_or_default()
+}
+
+/// The amounts of a text: each number with its unit, or else the next number's, or else the key's.
+pub fn amounts(text: &str, key: &str, factor: fn(&str) -> Result<f64, String>) -> Result<Vec<f64>, String> {
+    let text = without_brackets(text);
+    if has_negative(&text) {
+        return Err("it is below zero; give it without a minus sign".to_owned());
+    }
+    let found = quantities(&text);
+    let is_bare = |unit: &str| unit.trim_matches(|c: char| "/–-,;|~*".contains(c) || c.is_whitespace()).is_empty();
+    let mut amounts = Vec::new();
+    for (index, Quantity { number, is_grouped, unit }) in found.iter().enumerate() {
+        let named = found[index..]
+            .iter()
+            .map(|quantity| &*quantity.unit)
+            .find(|unit| !is_bare(unit))
+            .filter(|unit| factor(unit).is_ok())
+            .map(str::to_owned);
+        let unit = if is_bare(unit) { named.unwrap_or_else(|| hint(key, UNITS)) } else { unit.clone() };
+        match factor(&unit) {
+            // There are no parts of a request, and none are rated by the thousandth of a thousand: `1.000K`.
+            Ok(1.0) if *is_grouped => amounts.push(number * 1000.0),
+            Ok(1e3) if *is_grouped && *number < 10.0 && is_of_requests(&unit) => amounts.push(number * 1e6),
+            Ok(factor) => amounts.push(number * factor),
+            // A depth or a size of requests behind what was asked for: `98,000 IOPS @ QD32`.
+            Err(_) if !amounts.is_empty() => {}
+            Err(why) if unit.is_empty() => return Err(format!("{number} has no unit; {why}")),
+            Err(why) => return Err(why),
+        }
+    }
+    match amounts.iter().all(|amount| *amount > 0.0 && *amount < 1e18) && !amounts.is_empty() {
+        true => Ok(amounts),
+        false => Err(factor("?").err().unwrap_or_default()),
+    }
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ fn promises(file: &mut File, ratings: &Ratings, disk: &DiskRatings, parts: &Disk
     let all = Ratings {
         sequential_read: rate,
         // Shingled tracks do not take what is written as fast as it is read.
-        sequential_write: rate.filter(|_| disk.recording != Recording::DriveManaged),
+        sequential_write: ratings.sequential_write.or(rate).filter(|_| disk.recording != Recording::DriveManaged),
         depth: ratings.depth.or(disk.depth),
         ..ratings.clone()
     };
@@ -207,7 +207,7 @@ fn link(file: &mut File, parts: &DiskParts) {
 
 fn power(file: &mut File, disk: &DiskRatings, parts: &DiskParts) {
     let power = parts.power;
-    let rated = [("idle", disk.idle), ("seek", disk.active)];
+    let rated = [("idle", disk.idle), ("seek", disk.active), ("read, write", disk.moving)];
     let rated: Vec<&str> = rated.into_iter().filter_map(|(field, watts)| watts.map(|_| field)).collect();
     let source = match rated.is_empty() {
         true => "guess: usual of such disks".to_owned(),

@@ -2,11 +2,13 @@
 
 mod file;
 mod fit;
+mod names;
 mod parts;
 mod rows;
 
+pub use self::names::{is_named, is_of_a_disk, parted};
 use self::parts::DiskParts;
-pub use self::rows::{DiskRatings, is_named, parted};
+pub use self::rows::DiskRatings;
 use super::ratings::Ratings;
 
 /// The file of a disk with these ratings.

@@ -124,7 +124,7 @@ pub const ZONE: f64 = 268_435_456.0;
 
 /// What is rated of the outermost tracks.
 pub fn transfer(ratings: &Ratings, disk: &DiskRatings) -> Option<f64> {
-    disk.transfer.or(ratings.sequential_read).or(ratings.sequential_write).or(disk.internal)
+    disk.outer(ratings.sequential_read.or(ratings.sequential_write))
 }
 
 /// A disk's rate where nobody says: by its capacity, as platters of more data turn past a head faster.
@@ -179,16 +179,11 @@ fn power(disk: &DiskRatings, rpm: f64, heads: u32) -> Power {
         _ => 3.0 + 0.15 * f64::from(heads),
     };
     let idle = disk.idle.unwrap_or(usual);
-    let active = disk.active.unwrap_or(if disk.is_small { idle * 2.2 } else { idle + 3.0 }).max(idle);
+    let usual = if disk.is_small { idle * 2.2 } else { idle + 3.0 };
+    let active = disk.active.or(disk.moving).unwrap_or(usual).max(idle);
+    let moving = disk.moving.unwrap_or(idle + (active - idle) * 0.4).max(idle);
     let [standby, spin_up, spin_up_time] = if disk.is_small { [0.2, 5.0, 4.0] } else { [1.0, 24.0, 15.0] };
-    Power {
-        idle,
-        seek: active,
-        moving: idle + (active - idle) * 0.4,
-        standby,
-        spin_up: spin_up.max(active),
-        spin_up_time,
-    }
+    Power { idle, seek: active, moving, standby, spin_up: spin_up.max(active), spin_up_time }
 }
 
 /// What in the ratings cannot be, or cannot be together.

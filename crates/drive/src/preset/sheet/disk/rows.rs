@@ -1,9 +1,8 @@
 //! What a disk's data sheet says that no flash drive's does.
 
 use super::super::key::words;
-use super::super::ratings::amounts;
-use super::super::value::{self, Quantity, quantities};
-use super::super::without_brackets;
+use super::super::value::{self, Quantity, SEVERAL, amounts, quantities, without_brackets};
+use super::names::{self, DENYING, DiskField, RPM};
 
 /// How tracks lie beside each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,12 +36,14 @@ pub struct DiskRatings {
     /// The same on average over all tracks, and at the innermost ones.
     pub average: Option<f64>,
     pub inner: Option<f64>,
-    /// Under the head, gaps left out.
-    pub internal: Option<f64>,
+    /// A rate that does not say of what it is, and that under the head, gaps left out.
+    plain: Option<f64>,
+    internal: Option<f64>,
     pub heads: Option<u32>,
-    /// Watts.
+    /// Watts: at rest, with random requests, and with requests in order.
     pub idle: Option<f64>,
     pub active: Option<f64>,
+    pub moving: Option<f64>,
     /// Bytes of a physical sector.
     pub physical: Option<u32>,
     pub recording: Recording,
@@ -53,139 +54,15 @@ pub struct DiskRatings {
     pub depth: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DiskField {
-    Spindle,
-    Latency,
-    Seek,
-    Cache,
-    Transfer,
-    Average,
-    Internal,
-    Heads,
-    Idle,
-    Active,
-    /// What [`DiskRatings::notice`] reads.
-    Noticed,
-    Unused,
-}
-
-/// Words of disks' rows that are read and left out.
-const UNUSED: &[&str] = &[
-    "acoustic",
-    "acoustics",
-    "altitude",
-    "annualized",
-    "areal",
-    "availability",
-    "bels",
-    "contact",
-    "cycles",
-    "cylinders",
-    "density",
-    "failure",
-    "guaranteed",
-    "helium",
-    "hours",
-    "limit",
-    "load",
-    "nonrecoverable",
-    "odor",
-    "peak",
-    "port",
-    "ports",
-    "raid",
-    "ready",
-    "sound",
-    "spin",
-    "start",
-    "startup",
-    "unload",
-    "unrecoverable",
-    "width",
-];
-
-/// What the row of this name says of a disk alone; none if it says what rows of all drives do.
-fn of(key: &str, text: &str) -> Option<DiskField> {
-    let lower = key.to_lowercase();
-    let names: Vec<&str> = words(&lower).collect();
-    let has = |known: &[&str]| names.iter().any(|word| known.contains(word));
-    let is_power = has(&["power", "watt", "watts", "consumption"])
-        || ["(w)", "(w,", "[w]"].iter().any(|unit| lower.contains(unit))
-        || quantities(text).first().is_some_and(|found| words(&found.unit).next() == Some("W"));
-    let has_rate = has(&["bandwidth", "rate", "speed", "transfer", "transfers"]);
-    let is_average = has(&["average", "avg"]);
-    // Under a heading of power, or of sound.
-    let has_unit = quantities(text).first().is_some_and(|found| words(&found.unit).next().is_some());
-    let is_bare = !has_unit && names.iter().all(|name| ["read", "write", "seek", "idle", "operating"].contains(name));
-    if has(&["capacity", "capacities", "price", "msrp", "source", "warranty"]) {
-        None
-    } else if is_power {
-        match (has(&["idle"]), has(&["operating", "active", "read", "write", "seek", "random"])) {
-            (true, _) => Some(DiskField::Idle),
-            (false, true) => Some(DiskField::Active),
-            _ => Some(DiskField::Unused),
-        }
-    } else if is_bare {
-        Some(DiskField::Unused)
-    } else if has(&["seek", "seeks", "stroke", "track"]) || is_average && has(&["time"]) && has(&["read", "write"]) {
-        Some(if has(&["error", "errors", "mode", "noise", "density"]) { DiskField::Unused } else { DiskField::Seek })
-    } else if has(&["latency"]) {
-        Some(DiskField::Latency)
-    } else if has(&["rpm", "spindle", "rotation", "rotational"]) || text.to_lowercase().contains("rpm") {
-        Some(DiskField::Spindle)
-    } else if has(&["sustained", "sustainable"]) {
-        Some(if is_average { DiskField::Average } else { DiskField::Transfer })
-    } else if has(&["internal", "media"]) && has_rate {
-        Some(DiskField::Internal)
-    } else if has(&["interface", "external", "ext", "burst", "buffer", "host"]) && has_rate
-        || has(&["buffer", "host"]) && text.contains("/s")
-    {
-        Some(DiskField::Unused)
-    } else if has(&["cache", "buffer"]) {
-        Some(DiskField::Cache)
-    } else if has(&["heads", "platters", "disks", "discs"]) {
-        Some(DiskField::Heads)
-    } else if has(&["transfer", "throughput"]) || has(&["rate"]) && has(&["data"]) {
-        Some(if is_average { DiskField::Average } else { DiskField::Transfer })
-    } else if has(&["recording", "sector", "sectors", "bytes", "fastformat", "actuator", "actuators"])
-        || has(&["form"]) && has(&["factor"])
-        || has(&["advanced"]) && has(&["format"])
-    {
-        Some(DiskField::Noticed)
-    } else if has(UNUSED) {
-        Some(DiskField::Unused)
-    } else {
-        None
-    }
-}
-
-/// Whether a line of this name has its value in the next one: `Cache`, and below it `256 MB`.
-pub fn is_named(line: &str) -> bool {
-    of(line, "").is_some_and(|field| !matches!(field, DiskField::Unused | DiskField::Noticed))
-}
-
-/// The name and the value of a line without a separator: `Cache (MB) 64`, `Spindle speed 7200 rpm`.
-pub fn parted(line: &str) -> Option<(&str, &str)> {
-    let mut depth = 0_i32;
-    let mut before = ' ';
-    for (at, letter) in line.char_indices() {
-        depth += i32::from("([".contains(letter)) - i32::from(")]".contains(letter));
-        if depth == 0 && letter.is_ascii_digit() && (before.is_whitespace() || before == ')') && at > 0 {
-            let (key, text) = (line[..at].trim_end(), &line[at..]);
-            return of(key, text).map(|_| (key, text));
-        }
-        before = letter;
-    }
-    None
-}
-
 impl DiskRatings {
     /// Takes note of what a row or a heading says by the way: `512e`, `SMR`, `2.5-inch`, `7200 RPM`.
     pub fn notice(&mut self, row: &str) {
         let lower = row.to_lowercase();
         let names: Vec<&str> = words(&lower).collect();
         let has = |word: &str| names.contains(&word);
+        if names.iter().any(|name| DENYING.contains(name)) {
+            return;
+        }
         let has_large = ["512e", "4kn", "4096"].iter().any(|word| has(word)) || lower.contains("advanced format");
         if has_large {
             self.physical = Some(4096);
@@ -193,16 +70,21 @@ impl DiskRatings {
             self.physical = self.physical.or(Some(512));
         }
         let is_shingled = has("smr") || has("shingled") || has("dmsmr") || has("hmsmr");
-        if is_shingled && !has("cmr") && !has("conventional") {
+        let is_empty = lower.trim_end().ends_with(['–', '—', '-']);
+        if is_shingled && !is_empty && !has("cmr") && !has("conventional") {
             let is_of_host =
                 lower.contains("host managed") || lower.contains("host-managed") || has("hm") || has("hmsmr");
             self.recording = if is_of_host { Recording::HostManaged } else { Recording::DriveManaged };
         }
-        let is_dual = has("dual") || has("two") || has("2");
-        self.has_two_arms |= (has("actuator") || has("actuators")) && is_dual || lower.contains("mach.2");
+        let is_pair = |pair: &[&str]| match pair {
+            ["dual" | "two" | "2", "actuator" | "actuators"] => true,
+            ["actuator" | "actuators", "dual" | "two" | "2"] => names.len() < 5,
+            _ => false,
+        };
+        self.has_two_arms |= names.windows(2).any(is_pair) || lower.contains("mach.2");
         let small = ["2.5\"", "2.5-inch", "2.5 inch", "2.5in", "2.5”", "2.5″", "2½", "1.8-inch", "1.8 inch"];
         let is_form = (has("form") || has("factor")) && ["2.5", "1.8"].iter().any(|size| lower.contains(size));
-        self.is_small |= is_form || small.iter().any(|size| lower.contains(size));
+        self.is_small |= (is_form || small.iter().any(|size| lower.contains(size))) && !lower.contains("3.5");
         let turns = quantities(&lower).into_iter().find(|found| found.unit.trim_start_matches('-').starts_with("rpm"));
         self.rpm = self.rpm.or(turns.map(|found| found.number).filter(|number| RPM.contains(number)));
         if self.depth.is_none() && has("random") {
@@ -215,24 +97,43 @@ impl DiskRatings {
         if text.is_empty() || text.chars().count() > value::VALUE_MAX {
             return None;
         }
-        let field = of(key, text)?;
-        if field != DiskField::Unused && value::has_negative(text) {
+        let field = names::of(key, text)?;
+        match field {
+            DiskField::Unused => return Some(Ok(false)),
+            DiskField::Noticed => return Some(Ok(true)),
+            // The head of a table.
+            _ if !text.contains(|c: char| c.is_ascii_digit()) => return Some(Ok(false)),
+            _ => {}
+        }
+        // The cells of several disks, of which nobody has said which is meant.
+        let mut cells = text.split(['|', '\t']).map(str::trim).filter(|cell| !cell.is_empty());
+        let text = cells.next().unwrap_or_default();
+        if cells.any(|cell| cell != text) {
+            return Some(Err(SEVERAL.to_owned()));
+        }
+        if value::has_negative(text) {
             return Some(Err("it is below zero; give it without a minus sign".to_owned()));
         }
         Some(match field {
-            DiskField::Unused => Ok(false),
-            DiskField::Noticed => Ok(true),
+            DiskField::Unused | DiskField::Noticed => Ok(false),
             DiskField::Spindle => self.take_spindle(text),
             DiskField::Latency => Ok(self.take_latency(text)),
-            DiskField::Seek => self.take_seek(key, text),
+            DiskField::Seek => self.take_seeks(key, text),
             DiskField::Cache => self.take_cache(key, text),
             DiskField::Transfer => self.take_transfer(key, text),
+            DiskField::Rate => self.take_plain(key, text),
             DiskField::Average => take_rate(&mut self.average, key, text),
             DiskField::Internal => take_rate(&mut self.internal, key, text),
             DiskField::Heads => Ok(self.take_heads(key, text)),
             DiskField::Idle => Ok(take_power(&mut self.idle, text)),
             DiskField::Active => Ok(take_power(&mut self.active, text)),
+            DiskField::Moving => Ok(take_power(&mut self.moving, text)),
         })
+    }
+
+    /// The rate of the outermost tracks, where a row says so, or that of reads in order, or what comes next to it.
+    pub fn outer(&self, sequential: Option<f64>) -> Option<f64> {
+        self.transfer.or(sequential).or(self.plain).or(self.internal)
     }
 
     /// Revolutions a minute: said, or of half a revolution.
@@ -246,13 +147,21 @@ impl DiskRatings {
     }
 
     fn take_spindle(&mut self, text: &str) -> Result<bool, String> {
-        let Some(Quantity { number, unit, .. }) = quantities(text).into_iter().next() else { return Ok(false) };
-        let turns = if number < 100.0 && unit.to_lowercase().starts_with('k') { number * 1000.0 } else { number };
-        if !RPM.contains(&turns) {
+        let turns =
+            |Quantity { number, unit, .. }: Quantity| match number < 100.0 && unit.to_lowercase().starts_with('k') {
+                true => number * 1000.0,
+                false => number,
+            };
+        let all: Vec<f64> = quantities(text).into_iter().map(turns).collect();
+        let Some(first) = all.first().copied() else { return Ok(false) };
+        if !RPM.contains(&first) {
             return Err("a disk turns 3,000 to 20,000 times a minute, such as `7200 RPM`".to_owned());
         }
-        match self.rpm.replace(turns) {
-            Some(before) if before != turns => Err(format!("it is {before} elsewhere; give the values of one drive")),
+        if all.iter().any(|other| RPM.contains(other) && *other != first) {
+            return Err(SEVERAL.to_owned());
+        }
+        match self.rpm.replace(first) {
+            Some(before) if before != first => Err(format!("it is {before} elsewhere; give the values of one drive")),
             _ => Ok(true),
         }
     }
@@ -261,6 +170,24 @@ impl DiskRatings {
         let found = quantities(text).first().map(|found| found.number).filter(|time| (1.0..=10.0).contains(time));
         self.latency = self.latency.or(found);
         found.is_some()
+    }
+
+    /// Seeks of one kind, or of several: `8.5 ms, track-to-track 0.8 ms, full stroke 18 ms`.
+    fn take_seeks(&mut self, key: &str, text: &str) -> Result<bool, String> {
+        if quantities(text).len() < 3 {
+            return self.take_seek(key, text);
+        }
+        let mut parts = text.split([',', ';']);
+        self.take_seek(key, parts.next().unwrap_or_default())?;
+        for part in parts {
+            match names::parted(part.trim()) {
+                Some((key, text)) => self.take_seek(key, text)?,
+                None => {
+                    return Err("give a time for reads and one for writes, such as `8.5 ms` and `9.5 ms`".to_owned());
+                }
+            };
+        }
+        Ok(true)
     }
 
     fn take_seek(&mut self, key: &str, text: &str) -> Result<bool, String> {
@@ -306,6 +233,7 @@ impl DiskRatings {
             // Shops leave it out.
             Some('m') | None => 20,
             Some('g') => 30,
+            Some('b') => 0,
             _ => return Err("a disk's cache looks like `256 MB`".to_owned()),
         };
         let size = number * f64::from(1 << shift);
@@ -332,10 +260,27 @@ impl DiskRatings {
         }
     }
 
+    /// A rate that is not said to be one of the platters: what links carry is none of these.
+    fn take_plain(&mut self, key: &str, text: &str) -> Result<bool, String> {
+        const LINKS: [f64; 10] = [33.0, 66.0, 100.0, 133.0, 150.0, 300.0, 320.0, 375.0, 600.0, 1200.0];
+        let mut found = self.plain;
+        let taken = take_rate(&mut found, key, text)?;
+        if !taken || found.is_some_and(|rate| LINKS.contains(&(rate / 1e6))) {
+            return Ok(false);
+        }
+        self.plain = found;
+        Ok(true)
+    }
+
     /// Heads, or twice as many as platters: `Heads/Disks: 18/9`, `Number of disks: 9`.
     fn take_heads(&mut self, key: &str, text: &str) -> bool {
         let lower = key.to_lowercase();
-        let numbers: Vec<f64> = quantities(text).iter().map(|found| found.number).collect();
+        let found = quantities(text);
+        let has_unit = |found: &Quantity| found.unit.to_lowercase().starts_with(['g', 't', 'm', '%', '"']);
+        if found.iter().any(has_unit) {
+            return false;
+        }
+        let numbers: Vec<f64> = found.iter().map(|found| found.number).collect();
         let heads_at = lower.find("head");
         let disks_at = ["disk", "disc", "platter"].iter().filter_map(|word| lower.find(word)).min();
         let heads = match (&numbers[..], heads_at, disks_at) {
@@ -350,9 +295,6 @@ impl DiskRatings {
         heads.is_some()
     }
 }
-
-/// Revolutions a minute of disks.
-const RPM: std::ops::RangeInclusive<f64> = 3_000.0..=20_000.0;
 
 /// By what the unit of a seek multiplies; milliseconds where none is said.
 fn in_milliseconds(unit: &str) -> f64 {
@@ -378,40 +320,43 @@ fn depth(lower: &str) -> Option<f64> {
     None
 }
 
-/// Takes a rate, which a sheet may have in megabytes and again in mebibytes: `285, 272` of a row `(MB/s, MiB/s)`.
+/// Takes a rate, which a sheet may have in megabytes and again in mebibytes, `285, 272` of a row `(MB/s, MiB/s)`, or in megabits.
 fn take_rate(rate: &mut Option<f64>, key: &str, text: &str) -> Result<bool, String> {
-    let found = match amounts(text, key, value::rate_factor) {
-        Ok(found) => found,
+    let in_megabits = |words: &str| {
+        let lower = words.to_lowercase();
+        lower.contains("mbit") || words.contains("Mb/s") || lower.contains("megabit")
+    };
+    let found = match quantities(text).first() {
+        Some(Quantity { number, unit, .. }) if in_megabits(unit) || in_megabits(key) && !unit.contains("B/s") => {
+            vec![number * 1e6 / 8.0]
+        }
         // On the wire.
-        Err(_) if text.contains("b/s") && !text.contains("B/s") || text.contains("bit") => return Ok(false),
-        Err(why) => return Err(why),
+        Some(Quantity { unit, .. }) if unit.to_lowercase().contains("gbit") || unit.contains("Gb/s") => {
+            return Ok(false);
+        }
+        _ => amounts(text, key, value::rate_factor)?,
     };
     if found.iter().any(|other| (other / found[0] - 1.0).abs() > 0.06) {
-        return Err(
-            "these are several values; give that of one drive, or beside the sheet which capacity it has, such as \
-             `capacity=20TB`"
-                .to_owned(),
-        );
+        return Err(SEVERAL.to_owned());
     }
-    match rate.replace(found[0]) {
-        Some(before) if before != found[0] => {
-            // Of several rows the first is of the outermost tracks, or of reads.
-            *rate = Some(before.max(found[0]));
-            Ok(true)
-        }
-        _ => Ok(true),
-    }
+    // Of several rows one is of reads and one of writes.
+    *rate = Some(rate.unwrap_or_default().max(found[0]));
+    Ok(true)
 }
 
-/// Takes a power, of which the first counts: `Idle A (W): 5.4`.
+/// Takes a power, of which the first counts: `Idle A (W): 5.4`. A range is none.
 fn take_power(power: &mut Option<f64>, text: &str) -> bool {
-    let found = quantities(text).first().map(|found| found.number).filter(|watts| (0.05..=40.0).contains(watts));
-    *power = power.or(found);
-    found.is_some()
+    let found = quantities(text);
+    let is_range = found.first().is_some_and(|found| matches!(found.unit.as_str(), "-" | "–" | "to"));
+    let watts = |found: &Quantity| if found.unit.starts_with("mW") { found.number / 1e3 } else { found.number };
+    let watts = found.first().map(watts).filter(|watts| (0.05..=40.0).contains(watts) && !is_range);
+    *power = power.or(watts);
+    watts.is_some()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::names::parted;
     use super::*;
 
     fn taken(rows: &[(&str, &str)]) -> DiskRatings {
@@ -470,15 +415,38 @@ mod tests {
             ("Average Write Time", "3.1 ms"),
             ("Seek", "3.2"),
             ("Data buffer (MB)", "64"),
-            ("Data transfer rate, media to/from buffer (max)", "300 MB/sec"),
+            ("Data transfer rate, media to/from buffer (max)", "400 MB/sec"),
+            ("I/O data-transfer rate", "300MB/s max"),
+            ("Data transfer rate (max)", "300 MB/s"),
+            ("Seek acoustics", "2.8 bels"),
+            ("Average seek (dBA)", "9"),
+            ("Seek current (A)", "0.6"),
+            ("Number of seeks", "5"),
+            ("Default sectors per track", "63"),
+            ("Default read/write heads", "16"),
+            ("Platter size", "25GB"),
+            ("Depth (mm/in, max)", "147mm/5.787in"),
+            ("Rotation Vibration (20-1500 Hz)", "5500"),
+            ("Power consumption efficiency at idle (W/TB)", "0.31"),
+            ("Idle power", "0.2-0.6W"),
+            ("Features", "Dual-stage actuator, no SMR"),
+            ("SMR", "No"),
             ("Random Write 4K QD 32", "560 IOPS"),
         ]);
-        assert_eq!((fast.transfer, fast.inner, fast.internal), (Some(202e6), Some(151e6), Some(300e6)));
+        assert_eq!((fast.transfer, fast.inner, fast.internal), (Some(202e6), Some(151e6), Some(400e6)));
+        assert_eq!((fast.plain, fast.heads, fast.idle, fast.rpm), (None, None, None, None));
+        assert_eq!((fast.recording, fast.has_two_arms), (Recording::Conventional, false));
         assert_eq!((fast.seeks[0].average, fast.seeks[1].average, fast.depth), (None, Some(3.1), Some(32.0)));
         assert_eq!(fast.cache, Some(f64::from(64 << 20)));
         assert_eq!(parted("Cache (MB) 64"), Some(("Cache (MB)", "64")));
         assert_eq!(parted("Operating, Average (W)9.23"), Some(("Operating, Average (W)", "9.23")));
+        assert_eq!(parted("Average Seek <9.0 ms"), Some(("Average Seek", "9.0 ms")));
         assert_eq!(parted("Model 7200"), None);
+        let all = taken(&[("Average seek time", "8.5 ms, track-to-track 0.8 ms, full stroke 18 ms")]).seeks[0];
+        assert_eq!(all, Seeks { track: Some(0.8), average: Some(8.5), full: Some(18.0) });
+        let bits =
+            taken(&[("Sustained transfer rate", "1600 Mbit/s"), ("Media transfer rate (Mbits/sec, max)", "2000")]);
+        assert_eq!((bits.transfer, bits.internal), (Some(200e6), Some(250e6)));
         assert_eq!(taken(&[("Average latency", "4.17 ms")]).turns(), Some(7200.0));
         assert_eq!(taken(&[("Type", "Host-managed SMR")]).recording, Recording::HostManaged);
         assert!(taken(&[("Actuators", "2")]).has_two_arms && taken(&[("Design", "dual actuator")]).has_two_arms);
@@ -492,6 +460,8 @@ mod tests {
             ("Average seek", "85 ms", "up to 60 ms"),
             ("Average seek", "8 9 10 ms", "one for writes"),
             ("Max sustained transfer rate", "285 MB/s 249 MB/s", "several values"),
+            ("Cache", "256 MB\t64 MB", "several values"),
+            ("Spindle speed", "7200 RPM, 5400 RPM", "several values"),
             ("Seek time", "-8 ms", "below zero"),
         ] {
             let said = DiskRatings::default().take(key, text).unwrap().expect_err(key);
