@@ -153,14 +153,16 @@ fn controller(file: &mut File, disk: &DiskRatings, parts: &DiskParts, fitted: Fi
     let queue = if matches!(parts.interface, Interface::Sas(_)) { "guess" } else { "SATA native command queuing" };
     let mut fields = vec![
         ("queue_depth", parts.queue.to_string()),
-        ("command", "\"50 us\"".to_owned()),
+        ("command", if parts.is_early { "\"600 us\"" } else { "\"50 us\"" }.to_owned()),
         ("jitter", "\"10%\"".to_owned()),
         ("age_limit", "\"1 s\"".to_owned()),
     ];
-    let mut source = format!("queue_depth: {queue}. command, jitter, age_limit: guess, as of other disks");
+    let mut source = format!("queue_depth: {queue}. jitter, age_limit: guess, as of other disks");
     if parts.is_early {
-        source += ". order, chosen_ahead: guess, as of the two disks with SATA before 6 Gb/s that were measured";
+        source += ". command, order, chosen_ahead: guess, as of the two disks with SATA before 6 Gb/s that were measured";
         fields.extend([("order", "\"seek\"".to_owned()), ("chosen_ahead", "2".to_owned())]);
+    } else {
+        source += ". command: guess";
     }
     file.table("controller", &source, &fields);
     let cache = if disk.cache.is_some() { "the rated cache" } else { "guess: a cache usual of such a capacity" };
