@@ -78,8 +78,9 @@ impl Column {
         }
         let own = cells(value, self.all.len()).and_then(|cells| Some((cells.get(self.nearest()?)?.clone(), cells)));
         let Some((own, cells)) = own else { return value.to_owned() };
-        if own.is_empty() {
-            return own;
+        // The drive has no such figure.
+        if !own.contains(|c: char| c.is_ascii_digit()) {
+            return if own.is_empty() { "–".to_owned() } else { own };
         }
         let unit = |cell: &str| value::quantities(cell).pop().map(|quantity| quantity.unit).unwrap_or_default();
         if unit(&own).is_empty() { format!("{own} {}", unit(&cells[cells.len() - 1])) } else { own }

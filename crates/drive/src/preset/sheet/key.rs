@@ -235,7 +235,7 @@ pub fn of(key: &str) -> Option<Field> {
         Some(field)
     } else if has(&["performance", "transfer", "speed", "speeds", "throughput", "bandwidth"]) {
         Some(Field::Rates)
-    } else if has(&["capacity", "density", "capacities"]) {
+    } else if has(&["capacity", "density", "capacities"]) && !has(&["platter", "platters"]) {
         Some(Field::Capacity)
     } else if has(&["nand", "flash", "media", "memory", "cell", "cells", "components", "lithography"]) {
         Some(Field::Nand)

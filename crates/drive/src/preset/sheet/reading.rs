@@ -62,6 +62,8 @@ impl Ratings {
             all.iter().for_each(|row| disk.notice(row));
             ratings.disk = Some(disk);
         }
+        let heading = sheets.iter().find_map(|(rows, is_sheet)| rows.first().filter(|row| *is_sheet && is_title(row)));
+        let heading = heading.map(|(line, _)| line.clone());
         for (rows, is_sheet) in sheets {
             let rows = joined(rows, ratings.disk.is_some());
             for row in rows {
@@ -89,10 +91,14 @@ impl Ratings {
         }
         // What a heading says by the way is of interest only where no row says it.
         for line in alone {
-            if let Err(why) = ratings.take_line(&line, &mut before) {
-                mistakes.push(format!("{}: {why}", clean(&line, 80)));
+            let is_heading = Some(&line) == heading.as_ref();
+            match ratings.take_line(&line, &mut before) {
+                Err(_) if is_heading => ratings.unused.push(clean(&line, 40)),
+                Err(why) => mistakes.push(format!("{}: {why}", clean(&line, 80))),
+                Ok(()) => {}
             }
         }
+        ratings.title = ratings.title.or_else(|| heading.map(|line| clean(&line, 100)));
         if let Some(row) = on_another_bus.filter(|_| ratings.interface.is_none() && mistakes.is_empty()) {
             mistakes.push(format!(
                 "{row}: drives are made on PCIe, SATA or SAS; give the drive's own, such as `interface=SATA 6Gb/s`"
@@ -196,7 +202,9 @@ impl Ratings {
             match before.iter().find(|given| given.field == field) {
                 // Shops say the capacity as the density of the memory too.
                 Some(first) if first.text == text => return Ok(()),
-                Some(_) if field == Field::Capacity && self.capacity == the_capacity(text, key).ok() => return Ok(()),
+                Some(_) if field == Field::Capacity && is_near(self.capacity, the_capacity(text, key).ok()) => {
+                    return Ok(());
+                }
                 Some(first) if field == Field::Nand && value::bits(&first.text) == value::bits(text) => return Ok(()),
                 Some(first) if field == Field::Interface && value::interface(&first.text) == value::interface(text) => {
                     return Ok(());
@@ -327,7 +335,9 @@ fn joined(rows: Vec<Row>, is_of_a_disk: bool) -> Vec<Row> {
     for (key, value) in rows {
         match (found.last_mut(), value) {
             (Some((name, below @ None)), None) if is_value(name, &key) => *below = Some(key),
-            (_, None) => match disk::parted(&key).filter(|_| is_of_a_disk) {
+            (last, None) => match disk::parted(&key)
+                .filter(|_| is_of_a_disk && (last.is_some() || !is_title(&(key.clone(), None))))
+            {
                 Some((name, text)) => found.push((name.to_owned(), Some(text.to_owned()))),
                 None => found.push((key, None)),
             },
@@ -335,6 +345,14 @@ fn joined(rows: Vec<Row>, is_of_a_disk: bool) -> Vec<Row> {
         }
     }
     found
+}
+
+/// Whether the first line of a sheet is a product's name: `Seagate IronWolf Pro 16TB`.
+fn is_title((line, value): &Row) -> bool {
+    let first = key::words(line).next().unwrap_or_default();
+    let is_rating = key::of(&without_brackets(line)).is_some_and(lines::is_rating);
+    let is_name = key::words(line).count() > 1 && line.contains(|c: char| c.is_ascii_digit());
+    value.is_none() && is_name && !is_rating && !disk::is_named(first) && !value::is_amount(line)
 }
 
 /// Takes a rate that may have been given before, by a row of reads and writes.
@@ -363,6 +381,11 @@ fn is_beside(key: &str, text: &str) -> bool {
         Some(Field::Price) => price(text).is_err(),
         Some(_) => false,
     }
+}
+
+/// Whether two capacities are one, in other units or rounded.
+fn is_near(one: Option<f64>, other: Option<f64>) -> bool {
+    one.zip(other).is_some_and(|(one, other)| (one / other - 1.0).abs() < 1e-3)
 }
 
 /// Whether a cell says that there is no value.

@@ -165,7 +165,8 @@ fn lines_without_a_separator_are_headings_or_speak_for_themselves() {
         file("Kioxia CM6-R\nRandom performance\nCapacity: 1TB\nMicron 25nm MLC Flash\nPCIe Gen2 x8 host interface")
             .unwrap();
     let given = file("capacity=1TB, nand=25nm MLC, interface=PCIe 2.0 x8").unwrap();
-    let parts = |file: &str| file[file.find("[geometry]").unwrap()..].to_owned();
+    let parts = |file: &str| file[file.find("[geometry]").unwrap()..file.find("[smart]").unwrap()].to_owned();
+    assert!(said.contains("model = \"Kioxia CM6-R\""), "the heading is the name: {said}");
     assert_eq!(parts(&said), parts(&given));
     assert!(said.contains("of no use to the model: Random performance"), "{said}");
     let named = "Crucial P5 Plus 1TB PCIe M.2 Gaming SSD\nKingston NV2 PCIe 4.0 NVMe SSD\nCapacity: 1TB\nDensity: 1TB\nInterface: PCIe 3.0 x4";

@@ -254,8 +254,14 @@ pub fn interface(text: &str) -> Result<Option<Interface>, String> {
         known.extend(word.chars().filter(|c| c.is_alphanumeric() || matches!(c, '.' | '/')));
     }
     let has = |word: &str| known.contains(word);
+    let is_sas = plain.split(|c: char| !c.is_alphanumeric()).any(|word| word == "sas");
+    if is_sas && (has("sata") || has("serialata")) {
+        return Err("it is of two interfaces; give that of the drive, such as `interface=SAS 12 Gb/s`".to_owned());
+    }
     if has("sata") || has("serialata") {
         let rate = match () {
+            () if has("ata300") => 300,
+            () if has("ata150") => 150,
             () if has("6g") || has("6.0g") || has("/600") => 600,
             () if has("/300")
                 || has("3g")
@@ -276,8 +282,8 @@ pub fn interface(text: &str) -> Result<Option<Interface>, String> {
     }
     if has("sas") || has("attachedscsi") {
         return Ok(Some(Interface::Sas(match () {
-            () if has("24g") || has("22.5g") => 2400,
-            () if has("12g") || has("sas3.0") || has("sas3") && !has("sas3g") => 1200,
+            () if has("24g") || has("24.0g") || has("22.5g") || has("sas4") => 2400,
+            () if has("12g") || has("12.0g") || has("sas3.0") || has("sas3") && !has("sas3g") => 1200,
             () if has("3g") || has("3.0g") => 300,
             () => 600,
         })));
@@ -467,9 +473,14 @@ mod tests {
             ("SATA3 6 GB/s", Ok(Some(Interface::Sata(600)))),
             ("SATA 3Gb/s", Ok(Some(Interface::Sata(300)))),
             ("12Gb/s SAS", Ok(Some(Interface::Sas(1200)))),
+            ("SAS 12.0 Gbit/s", Ok(Some(Interface::Sas(1200)))),
+            ("SAS 3Gb/s", Ok(Some(Interface::Sas(300)))),
+            ("Serial ATA-150", Ok(Some(Interface::Sata(150)))),
+            ("SATA-300", Ok(Some(Interface::Sata(300)))),
         ] {
             assert_eq!(interface(text), is, "{text}");
         }
+        assert!(interface("SATA 6 Gb/s or SAS 12 Gb/s").is_err());
         assert!(interface("USB 3.2").is_err() && interface("PCIe 9.0").is_err());
     }
 

@@ -62,12 +62,17 @@ fn promises(file: &mut File, ratings: &Ratings, disk: &DiskRatings, parts: &Disk
     let all = Ratings {
         sequential_read: rate,
         // Shingled tracks do not take what is written as fast as it is read.
-        sequential_write: ratings.sequential_write.or(rate).filter(|_| disk.recording != Recording::DriveManaged),
+        sequential_write: disk
+            .written
+            .or(ratings.sequential_write)
+            .or(rate)
+            .filter(|_| disk.recording != Recording::DriveManaged),
         depth: ratings.depth.or(disk.depth),
         ..ratings.clone()
     };
     let is_fitted = |field: &str| match field {
-        "sequential_read" | "sequential_write" => fitted.rate,
+        "sequential_read" => fitted.rate,
+        "sequential_write" => fitted.rate && all.sequential_write == rate,
         "random_read_iops" => fitted.seeks,
         "random_write_iops" => fitted.writes,
         _ => false,
@@ -159,7 +164,8 @@ fn controller(file: &mut File, disk: &DiskRatings, parts: &DiskParts, fitted: Fi
     ];
     let mut source = format!("queue_depth: {queue}. jitter, age_limit: guess, as of other disks");
     if parts.is_early {
-        source += ". command, order, chosen_ahead: guess, as of the two disks with SATA before 6 Gb/s that were measured";
+        source +=
+            ". command, order, chosen_ahead: guess, as of the two disks with SATA before 6 Gb/s that were measured";
         fields.extend([("order", "\"seek\"".to_owned()), ("chosen_ahead", "2".to_owned())]);
     } else {
         source += ". command: guess";
@@ -209,7 +215,7 @@ fn link(file: &mut File, parts: &DiskParts) {
 
 fn power(file: &mut File, disk: &DiskRatings, parts: &DiskParts) {
     let power = parts.power;
-    let rated = [("idle", disk.idle), ("seek", disk.active), ("read, write", disk.moving)];
+    let rated = [("idle", disk.idle), ("seek", disk.active), ("read", disk.moving[0]), ("write", disk.moving[1])];
     let rated: Vec<&str> = rated.into_iter().filter_map(|(field, watts)| watts.map(|_| field)).collect();
     let source = match rated.is_empty() {
         true => "guess: usual of such disks".to_owned(),
@@ -219,8 +225,8 @@ fn power(file: &mut File, disk: &DiskRatings, parts: &DiskParts) {
     let fields = [
         ("idle", watts(power.idle)),
         ("seek", watts(power.seek)),
-        ("read", watts(power.moving)),
-        ("write", watts(power.moving)),
+        ("read", watts(power.moving[0])),
+        ("write", watts(power.moving[1])),
         ("standby", watts(power.standby)),
         ("spin_up", watts(power.spin_up)),
         ("spin_up_time", format!("\"{:.0} s\"", power.spin_up_time)),

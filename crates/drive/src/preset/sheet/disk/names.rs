@@ -98,7 +98,7 @@ pub fn of(key: &str, text: &str) -> Option<DiskField> {
     let names: Vec<&str> = words(&lower).collect();
     let has = |known: &[&str]| names.iter().any(|word| known.contains(word));
     if has(&["capacity", "capacities", "price", "msrp", "source", "warranty"]) {
-        return None;
+        return has(&["platter", "platters", "per"]).then_some(DiskField::Unused);
     }
     let is_deep = has(&["depth"]) && !has(&["queue", "random"]);
     if has(OF_OTHERS) || is_deep || ["bels", "dba"].iter().any(|unit| value.contains(unit)) {
@@ -112,12 +112,16 @@ pub fn of(key: &str, text: &str) -> Option<DiskField> {
         || units.iter().any(in_watts);
     let has_rate = has(&["bandwidth", "rate", "speed", "transfer", "transfers", "throughput"]);
     let is_average = has(&["average", "avg"]);
+    // Below a heading of seeks.
+    let is_of_times = !names.is_empty()
+        && names.iter().all(|name| ["average", "avg", "typical", "read", "write"].contains(name))
+        && units.iter().any(|unit| unit.starts_with("ms"));
     let is_of_seeks = has(&["seek", "seeks"])
+        || is_of_times
         || ["track to track", "single track", "full stroke"].iter().any(|name| lower.replace('-', " ").contains(name))
         || is_average && has(&["time"]) && has(&["read", "write"]);
     // Under a heading of power, of sound, or of what else there is.
-    let is_bare = units.first().is_none_or(|unit| words(unit).next().is_none())
-        && names.iter().all(|name| ["read", "write", "seek", "idle", "operating"].contains(name));
+    let is_bare = units.iter().all(|unit| words(unit).next().is_none()) && names.iter().all(|name| BARE.contains(name));
     let is_of_wire =
         has(&["ata", "burst", "cache", "ext", "external", "interface", "peak", "pata", "sas", "sata", "ultra"])
             || lower.contains("i/o")
@@ -132,7 +136,9 @@ pub fn of(key: &str, text: &str) -> Option<DiskField> {
     } else if is_bare {
         DiskField::Unused
     } else if is_of_seeks {
-        if is_a_time(&lower, &units, has(&["time"])) { DiskField::Seek } else { DiskField::Unused }
+        // Between any two tracks at most or at least, beside the usual time.
+        let is_bound = has(&["max", "maximum", "min", "minimum"]) && !has(&["typ", "typical", "full"]);
+        if !is_bound && is_a_time(&lower, &units, has(&["time"])) { DiskField::Seek } else { DiskField::Unused }
     } else if has(&["latency"]) {
         DiskField::Latency
     } else if has(&["random"]) && (has(&["time", "ms", "access"]) || units.iter().any(|unit| unit.starts_with("ms"))) {
@@ -143,6 +149,8 @@ pub fn of(key: &str, text: &str) -> Option<DiskField> {
         if is_average { DiskField::Average } else { DiskField::Transfer }
     } else if names == ["transfer"] {
         DiskField::Transfer
+    } else if is_average && has_rate && !has(&["random"]) {
+        DiskField::Average
     } else if has(&["internal", "media"]) && has_rate {
         DiskField::Internal
     } else if is_of_wire && has_rate
@@ -171,6 +179,9 @@ pub fn of(key: &str, text: &str) -> Option<DiskField> {
         return None;
     })
 }
+
+/// What a row is called below a heading of power or sound.
+const BARE: &[&str] = &["read", "write", "seek", "idle", "operating", "avg", "average", "typical", "max"];
 
 const HEADS: &[&str] = &["head", "heads", "platter", "platters", "disks", "discs"];
 
@@ -222,10 +233,10 @@ pub fn is_of_a_disk(rows: &[Row]) -> bool {
         let row = format!("{key} {value}").to_lowercase();
         let names: Vec<&str> = words(&row).collect();
         let has = |word: &str| names.contains(&word);
-        let is_of_turns = ["rpm", "rotation", "rotational"].into_iter().any(has);
+        let is_of_turns = ["rpm", "rotation", "rotational", "spindle"].into_iter().any(has);
         let in_rpm = |found: &Quantity| found.unit.to_lowercase().trim_start_matches('-').starts_with("rpm");
-        let is_turning = |found: &Quantity| RPM.contains(&found.number) && (is_of_turns || in_rpm(found));
-        let turns = quantities(&row).iter().any(is_turning) || has("spindle") || has("rpm") && names.len() < 4;
+        let is_turning = |found: &Quantity| found.number >= 10.0 && (is_of_turns || in_rpm(found));
+        let turns = quantities(&row).iter().any(is_turning);
         let seeks = has("seek") && of(key, value) == Some(DiskField::Seek);
         let is_kind = has("cmr") || has("smr") || has("hdd");
         let is_named =

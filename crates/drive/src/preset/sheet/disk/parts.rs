@@ -38,7 +38,8 @@ pub struct DiskParts {
 pub struct Power {
     pub idle: f64,
     pub seek: f64,
-    pub moving: f64,
+    /// Reads and writes in order.
+    pub moving: [f64; 2],
     pub standby: f64,
     pub spin_up: f64,
     pub spin_up_time: f64,
@@ -162,7 +163,8 @@ fn seeks(rated: Seeks, usual: [f64; 3]) -> [f64; 3] {
 /// whose bits are 3 to 8 times as dense along a track as tracks are.
 fn heads_of(user: f64, rate: f64, inner: f64, rpm: f64, is_small: bool) -> u32 {
     // Inches: the radius of the outermost track, and from there to the innermost.
-    let (radius, width) = if is_small { (1.22, 0.55) } else { (1.82, 1.0) };
+    let is_fast = rpm > 8_500.0;
+    let (radius, width) = if is_small || is_fast { (1.24, 0.57) } else { (1.82, 1.0) };
     let track = rate * 60.0 / rpm;
     let bits = track * 8.0 / (TAU * radius);
     let ratio = 3.2 / (bits / 1e6).clamp(0.05, 1.0).powf(0.8);
@@ -178,10 +180,13 @@ fn power(disk: &DiskRatings, rpm: f64, heads: u32) -> Power {
         (_, true) => 0.8,
         _ => 3.0 + 0.15 * f64::from(heads),
     };
-    let idle = disk.idle.unwrap_or(usual);
+    // No disk takes more at rest than at work.
+    let [read, write] = disk.moving;
+    let least = [disk.active, read, write].into_iter().flatten().fold(f64::MAX, f64::min);
+    let idle = disk.idle.unwrap_or_else(|| usual.min(least * 0.8));
     let usual = if disk.is_small { idle * 2.2 } else { idle + 3.0 };
-    let active = disk.active.or(disk.moving).unwrap_or(usual).max(idle);
-    let moving = disk.moving.unwrap_or(idle + (active - idle) * 0.4).max(idle);
+    let active = disk.active.or(read).or(write).unwrap_or(usual);
+    let moving = disk.moving.map(|watts| watts.unwrap_or(idle + (active - idle) * 0.4));
     let [standby, spin_up, spin_up_time] = if disk.is_small { [0.2, 5.0, 4.0] } else { [1.0, 24.0, 15.0] };
     Power { idle, seek: active, moving, standby, spin_up: spin_up.max(active), spin_up_time }
 }

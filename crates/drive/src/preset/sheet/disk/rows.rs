@@ -36,6 +36,8 @@ pub struct DiskRatings {
     /// The same on average over all tracks, and at the innermost ones.
     pub average: Option<f64>,
     pub inner: Option<f64>,
+    /// The rate of writes in order, where it is not that of reads.
+    pub written: Option<f64>,
     /// A rate that does not say of what it is, and that under the head, gaps left out.
     plain: Option<f64>,
     internal: Option<f64>,
@@ -43,7 +45,7 @@ pub struct DiskRatings {
     /// Watts: at rest, with random requests, and with requests in order.
     pub idle: Option<f64>,
     pub active: Option<f64>,
-    pub moving: Option<f64>,
+    pub moving: [Option<f64>; 2],
     /// Bytes of a physical sector.
     pub physical: Option<u32>,
     pub recording: Recording,
@@ -127,7 +129,7 @@ impl DiskRatings {
             DiskField::Heads => Ok(self.take_heads(key, text)),
             DiskField::Idle => Ok(take_power(&mut self.idle, text)),
             DiskField::Active => Ok(take_power(&mut self.active, text)),
-            DiskField::Moving => Ok(take_power(&mut self.moving, text)),
+            DiskField::Moving => Ok(self.take_moving(key, text)),
         })
     }
 
@@ -196,7 +198,11 @@ impl DiskRatings {
         let has = |word: &str| names.contains(&word);
         let is_full = has("full") || has("stroke");
         let is_track = has("track") && !is_full;
-        let found = quantities(text);
+        let mut found = quantities(text);
+        // The usual time and the longest.
+        if (has("typical") || has("typ")) && (has("max") || has("maximum")) {
+            found.truncate(1);
+        }
         let times: Vec<f64> = found.iter().map(|found| found.number * in_milliseconds(&found.unit)).collect();
         let most = if is_track { 10.0 } else { 60.0 };
         let (read, write) = match (&times[..], has("read"), has("write")) {
@@ -225,6 +231,11 @@ impl DiskRatings {
     fn take_cache(&mut self, key: &str, text: &str) -> Result<bool, String> {
         let text = without_brackets(text);
         let Some(Quantity { number, unit, .. }) = quantities(&text).into_iter().next() else { return Ok(false) };
+        let is_size =
+            |found: &Quantity| matches!(found.unit.chars().next(), None | Some('k' | 'K' | 'm' | 'M' | 'g' | 'G'));
+        if quantities(&text).iter().any(|other| is_size(other) && other.number != number) {
+            return Err(SEVERAL.to_owned());
+        }
         let key = key.to_lowercase();
         let of_key = ["gb", "gib", "mb", "mib", "kb", "kib"].into_iter().find(|unit| key.contains(&format!("({unit}")));
         let unit = if unit.is_empty() { of_key.unwrap_or_default().to_owned() } else { unit.to_lowercase() };
@@ -250,13 +261,32 @@ impl DiskRatings {
     fn take_transfer(&mut self, key: &str, text: &str) -> Result<bool, String> {
         let text = &*text.replace(" to ", "–");
         let is_range = ["-", "–"].iter().any(|mark| text.contains(mark));
+        let lower = key.to_lowercase();
+        let is_of_both = ["read", "write"].iter().all(|op| words(&lower).any(|word| word == *op));
         match amounts(text, key, value::rate_factor) {
+            Ok(found) if found.len() == 2 && is_of_both => {
+                (self.transfer, self.written) = (Some(found[0]), Some(found[1]));
+                Ok(true)
+            }
             Ok(found) if found.len() == 2 && is_range && found[0] != found[1] => {
                 self.transfer = Some(found[0].max(found[1]));
                 self.inner = Some(found[0].min(found[1]));
                 Ok(true)
             }
             _ => take_rate(&mut self.transfer, key, text),
+        }
+    }
+
+    /// The power of reads and of writes in order: `1.7 W / 1.8 W`, or a row for each.
+    fn take_moving(&mut self, key: &str, text: &str) -> bool {
+        let lower = key.to_lowercase();
+        let [reads, writes] = ["read", "write"].map(|op| words(&lower).any(|word| word == op));
+        let second = text.split_once(['/', ',']).map_or(text, |(_, second)| second);
+        let [read, write] = &mut self.moving;
+        match (reads, writes) {
+            (true, false) => take_power(read, text),
+            (false, true) => take_power(write, text),
+            _ => take_power(read, text) && take_power(write, second),
         }
     }
 
@@ -326,10 +356,12 @@ fn take_rate(rate: &mut Option<f64>, key: &str, text: &str) -> Result<bool, Stri
         let lower = words.to_lowercase();
         lower.contains("mbit") || words.contains("Mb/s") || lower.contains("megabit")
     };
-    let found = match quantities(text).first() {
-        Some(Quantity { number, unit, .. }) if in_megabits(unit) || in_megabits(key) && !unit.contains("B/s") => {
-            vec![number * 1e6 / 8.0]
-        }
+    let all = quantities(text);
+    let most = all.iter().map(|found| found.number).fold(0.0, f64::max);
+    let found = match all.first() {
+        // From the innermost to the outermost tracks, if there are several.
+        Some(_) if all.iter().any(|found| in_megabits(&found.unit)) => vec![most * 1e6 / 8.0],
+        Some(Quantity { unit, .. }) if in_megabits(key) && !unit.contains("B/s") => vec![most * 1e6 / 8.0],
         // On the wire.
         Some(Quantity { unit, .. }) if unit.to_lowercase().contains("gbit") || unit.contains("Gb/s") => {
             return Ok(false);
@@ -430,6 +462,10 @@ mod tests {
             ("Power consumption efficiency at idle (W/TB)", "0.31"),
             ("Idle power", "0.2-0.6W"),
             ("Features", "Dual-stage actuator, no SMR"),
+            ("Max seek time", "22 ms"),
+            ("Minimum seek", "0.6 ms"),
+            ("Read (avg)", "1.4"),
+            ("Capacity per platter", "667 GB"),
             ("SMR", "No"),
             ("Random Write 4K QD 32", "560 IOPS"),
         ]);
@@ -447,6 +483,16 @@ mod tests {
         let bits =
             taken(&[("Sustained transfer rate", "1600 Mbit/s"), ("Media transfer rate (Mbits/sec, max)", "2000")]);
         assert_eq!((bits.transfer, bits.internal), (Some(200e6), Some(250e6)));
+        let both = taken(&[
+            ("Sustained data rate (read/write)", "180/175 MB/s"),
+            ("Internal transfer rate", "363 - 952.8 Mbits/s typical"),
+            ("Seek time, write (typical/max)", "8.5 / 9.9 ms"),
+            ("Read/Write", "1.7 W / 1.8 W"),
+            ("Read average", "9.9 ms"),
+        ]);
+        assert_eq!((both.transfer, both.written, both.internal), (Some(180e6), Some(175e6), Some(119.1e6)));
+        assert_eq!((both.seeks[0].average, both.seeks[1].average), (Some(9.9), Some(8.5)));
+        assert_eq!(both.moving, [Some(1.7), Some(1.8)]);
         assert_eq!(taken(&[("Average latency", "4.17 ms")]).turns(), Some(7200.0));
         assert_eq!(taken(&[("Type", "Host-managed SMR")]).recording, Recording::HostManaged);
         assert!(taken(&[("Actuators", "2")]).has_two_arms && taken(&[("Design", "dual actuator")]).has_two_arms);
@@ -461,6 +507,7 @@ mod tests {
             ("Average seek", "8 9 10 ms", "one for writes"),
             ("Max sustained transfer rate", "285 MB/s 249 MB/s", "several values"),
             ("Cache", "256 MB\t64 MB", "several values"),
+            ("Cache", "32 MB (1TB), 64 MB (2TB/3TB)", "several values"),
             ("Spindle speed", "7200 RPM, 5400 RPM", "several values"),
             ("Seek time", "-8 ms", "below zero"),
         ] {
