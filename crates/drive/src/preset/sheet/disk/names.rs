@@ -235,7 +235,11 @@ pub fn is_of_a_disk(rows: &[Row]) -> bool {
         let has = |word: &str| names.contains(&word);
         let is_of_turns = ["rpm", "rotation", "rotational", "spindle"].into_iter().any(has);
         let in_rpm = |found: &Quantity| found.unit.to_lowercase().trim_start_matches('-').starts_with("rpm");
-        let is_turning = |found: &Quantity| found.number >= 10.0 && (is_of_turns || in_rpm(found));
+        let in_thousands = |found: &Quantity| found.unit.to_lowercase().starts_with('k');
+        let is_turning = |found: &Quantity| {
+            let is_named = in_rpm(found) || is_of_turns;
+            is_named && (found.number >= 10.0 || in_thousands(found) && found.number >= 3.0)
+        };
         let turns = quantities(&row).iter().any(is_turning);
         let seeks = has("seek") && of(key, value) == Some(DiskField::Seek);
         let is_kind = has("cmr") || has("smr") || has("hdd");
