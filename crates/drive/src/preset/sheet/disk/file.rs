@@ -123,19 +123,16 @@ fn mechanics(file: &mut File, disk: &DiskRatings, parts: &DiskParts, fitted: Fit
         times.into_iter().filter_map(move |(what, time)| time.map(|_| format!("{side}_{what}")))
     });
     let rated: Vec<String> = rated.collect();
-    let others = match (fitted.seeks, rated.is_empty()) {
-        (true, true) => format!(
+    let mut source = if fitted.seeks {
+        format!(
             "derived: the seeks usual of such disks, by a factor with which random reads with {:.0} in flight are as rated",
             parts.depth
-        ),
-        (true, false) => format!(
-            "the others derived: usual of such disks, by a factor with which random reads with {:.0} in flight are as rated",
-            parts.depth
-        ),
-        (false, true) => "guess: usual of such disks".to_owned(),
-        (false, false) => "the others: guess, in proportion to those of such disks".to_owned(),
+        )
+    } else if rated.is_empty() {
+        "guess: usual of such disks".to_owned()
+    } else {
+        format!("{}: rated. The others: guess, in proportion to those of such disks", rated.join(", "))
     };
-    let mut source = if rated.is_empty() { others } else { format!("{}: rated. {others}", rated.join(", ")) };
     if let (Some(reads), Some(promised)) = (fitted.reads, ratings.random_read) {
         source += &format!(
             ". With the rated seeks {reads:.0} random reads a second come out with {:.0} in flight where {promised:.0} are rated",

@@ -5,7 +5,7 @@ use block::{Lba, Nanos, Op, Request, Seed, Tag};
 use super::super::ratings::Ratings;
 use super::file::{self, Fitted};
 use super::parts::{DiskParts, transfer};
-use super::rows::{DiskRatings, Recording};
+use super::rows::{DiskRatings, Recording, Seeks};
 use crate::disk::{DiskDrive, DiskSpec};
 use crate::draw::Draws;
 use crate::preset::{Preset, Spec};
@@ -37,7 +37,7 @@ pub fn met(name: &str, ratings: &Ratings, disk: &DiskRatings, mut parts: DiskPar
         fitted.rate = true;
     }
     if let Some(rated) = ratings.random_read {
-        fitted.seeks = disk.seeks.iter().all(|seeks| seeks.average.is_none());
+        fitted.seeks = disk.seeks == [Seeks::default(); 2];
         if fitted.seeks {
             parts = making.by_reads(parts, rated)?;
         } else {
