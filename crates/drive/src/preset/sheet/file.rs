@@ -14,7 +14,7 @@ fn derived(from: Option<f64>, words: &str) -> String {
 }
 
 /// A capacity as people write it.
-pub fn size(capacity: f64) -> String {
+fn size(capacity: f64) -> String {
     let size = capacity / 1e9;
     if size >= 1000.0 { format!("{} TB", (size / 10.0).round() / 100.0) } else { format!("{size:.0} GB") }
 }
@@ -31,31 +31,36 @@ pub fn introduced(name: &str, ratings: &Ratings) -> File {
     file
 }
 
+/// Says what is guessed where nothing is given, and names the drive and what it is.
+pub fn named(file: &mut File, name: &str, ratings: &Ratings, user: f64, what: &str, facts: [(bool, String); 3]) {
+    let guessed = facts.into_iter().filter_map(|(is_given, fact)| (!is_given).then_some(fact));
+    let guessed: Vec<String> = guessed.collect();
+    if !guessed.is_empty() {
+        file.0 += &format!("# Not given, guess: {}.\n", guessed.join("; "));
+    }
+    let title = match &ratings.title {
+        Some(title) => format!("{title} ({what})"),
+        None => format!("{name}: {} ({what})", size(user)),
+    };
+    file.0 += &format!("\nname = {}\ntitle = {}\n", quoted(name), quoted(&title));
+}
+
 /// The whole file.
 pub fn text(name: &str, ratings: &Ratings, parts: &Parts) -> String {
     let bits = ["SLC", "MLC", "TLC", "QLC"][parts.bits as usize - 1];
     let market = if parts.market == Market::Server { "for servers" } else { "for clients" };
-    let size = size(parts.user);
     let what = format!("{bits}, {}, {market}; from its ratings", parts.interface.words());
-    let title =
-        ratings.title.as_ref().map_or_else(|| format!("{name}: {size} ({what})"), |title| format!("{title} ({what})"));
     let mut file = introduced(name, ratings);
     if ratings.has_no_dram && !parts.has_host_buffer {
         file.0 += "# Without DRAM, of which the model knows nothing on SATA: its map is in memory here.\n";
     }
-    let mut guessed = Vec::new();
-    for (is_given, what) in [
+    let facts = [
         (ratings.interface.is_some(), format!("interface, {}", parts.interface.words())),
         (ratings.bits.is_some(), format!("nand, {bits}")),
         (ratings.market.is_some(), format!("class, {market}")),
-    ] {
-        guessed.extend((!is_given).then_some(what));
-    }
-    if !guessed.is_empty() {
-        file.0 += &format!("# Not given, guess: {}.\n", guessed.join("; "));
-    }
-    file.0 +=
-        &format!("\nname = {}\ntitle = {}\nkind = \"flash\"\nbase = {}\n", quoted(name), quoted(&title), bases(parts));
+    ];
+    named(&mut file, name, ratings, parts.user, &what, facts);
+    file.0 += &format!("kind = \"flash\"\nbase = {}\n", bases(parts));
     rated(&mut file, ratings, parts.depth, |_| true);
     flash(&mut file, ratings, parts);
     controller(&mut file, ratings, parts);

@@ -1,8 +1,8 @@
 //! The file of a disk that was made of ratings.
 
-use super::super::file::{introduced, rated, size};
+use super::super::file::{introduced, named, rated};
 use super::super::ratings::Ratings;
-use super::super::text::{File, bytes, kib, megabytes, milliseconds, nanoseconds, quoted};
+use super::super::text::{File, bytes, kib, megabytes, milliseconds, nanoseconds};
 use super::super::value::Interface;
 use super::parts::{DiskParts, ZONE, transfer};
 use super::rows::{DiskRatings, Recording};
@@ -27,20 +27,14 @@ pub fn text(name: &str, ratings: &Ratings, disk: &DiskRatings, parts: &DiskParts
     };
     let what = format!("{} rpm, {form}{recording}, {}; from its ratings", parts.rpm, parts.interface.words());
     let mut file = introduced(name, ratings);
-    let guessed = [
-        (disk.turns().is_none(), format!("rpm, {}", parts.rpm)),
-        (ratings.interface.is_none(), format!("interface, {}", parts.interface.words())),
-        (ratings.market.is_none(), format!("class, {}", if parts.is_server { "for servers" } else { "for clients" })),
+    let market = if parts.is_server { "for servers" } else { "for clients" };
+    let facts = [
+        (disk.turns().is_some(), format!("rpm, {}", parts.rpm)),
+        (ratings.interface.is_some(), format!("interface, {}", parts.interface.words())),
+        (ratings.market.is_some(), format!("class, {market}")),
     ];
-    let guessed: Vec<String> = guessed.into_iter().filter_map(|(is_guess, what)| is_guess.then_some(what)).collect();
-    if !guessed.is_empty() {
-        file.0 += &format!("# Not given, guess: {}.\n", guessed.join("; "));
-    }
-    let title = match &ratings.title {
-        Some(title) => format!("{title} ({what})"),
-        None => format!("{name}: {} ({what})", size(parts.user)),
-    };
-    file.0 += &format!("\nname = {}\ntitle = {}\nkind = \"disk\"\n", quoted(name), quoted(&title));
+    named(&mut file, name, ratings, parts.user, &what, facts);
+    file.0 += "kind = \"disk\"\n";
     if !parts.is_server {
         file.0 += "base = \"disk-desktop\"\n";
     }

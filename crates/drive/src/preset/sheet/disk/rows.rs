@@ -21,6 +21,8 @@ pub struct Seeks {
     pub full: Option<f64>,
 }
 
+const ONE_EACH: &str = "give a time for reads and one for writes, such as `8.5 ms` and `9.5 ms`";
+
 /// What a data sheet says of a disk beside what all drives have.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DiskRatings {
@@ -185,7 +187,7 @@ impl DiskRatings {
             match names::parted(part.trim()) {
                 Some((key, text)) => self.take_seek(key, text)?,
                 None => {
-                    return Err("give a time for reads and one for writes, such as `8.5 ms` and `9.5 ms`".to_owned());
+                    return Err(ONE_EACH.to_owned());
                 }
             };
         }
@@ -203,6 +205,8 @@ impl DiskRatings {
         if (has("typical") || has("typ")) && (has("max") || has("maximum")) {
             found.truncate(1);
         }
+        // Milliseconds, where no unit is said.
+        let in_milliseconds = |unit: &str| value::time_factor(unit).map_or(1.0, |micros| micros / 1e3);
         let times: Vec<f64> = found.iter().map(|found| found.number * in_milliseconds(&found.unit)).collect();
         let most = if is_track { 10.0 } else { 60.0 };
         let (read, write) = match (&times[..], has("read"), has("write")) {
@@ -211,7 +215,7 @@ impl DiskRatings {
             ([one], false, true) => (None, Some(*one)),
             ([one], ..) => (Some(*one), Some(*one)),
             ([read, write], read_said, write_said) if read_said == write_said => (Some(*read), Some(*write)),
-            _ => return Err("give a time for reads and one for writes, such as `8.5 ms` and `9.5 ms`".to_owned()),
+            _ => return Err(ONE_EACH.to_owned()),
         };
         if times.iter().any(|time| !(0.02..=most).contains(time)) {
             return Err(format!("a seek takes up to {most} ms, such as `8.5 ms`"));
@@ -324,12 +328,6 @@ impl DiskRatings {
         self.heads = self.heads.or(heads);
         heads.is_some()
     }
-}
-
-/// By what the unit of a seek multiplies; milliseconds where none is said.
-fn in_milliseconds(unit: &str) -> f64 {
-    let word = unit.trim_start().to_lowercase();
-    if word.starts_with(['u', 'µ', 'μ']) { 1e-3 } else { 1.0 }
 }
 
 /// How many requests are in flight: `QD16`, `QD=32`, `Q16`.
