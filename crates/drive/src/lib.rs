@@ -23,6 +23,7 @@ mod event_queue;
 pub mod flash;
 mod health;
 pub mod hybrid;
+mod least;
 mod link;
 mod observed;
 pub mod pcm;

@@ -71,6 +71,17 @@ pub struct ReadEffort {
 /// The state of the errors of a drive's flash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Errors {
+    rates: ErrorRates,
+    blocks: Vec<BlockStress>,
+    places: Seed,
+    draws: Draws,
+    pub counted: ErrorCounts,
+}
+
+/// What follows from what is specified.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "ErrorsSpec", into = "ErrorsSpec")]
+struct ErrorRates {
     spec: ErrorsSpec,
     worn: GrowthLine,
     retained: GrowthLine,
@@ -79,11 +90,14 @@ pub struct Errors {
     margin: i64,
     /// The most that a block may have grown, in the same units, for no draw to take a retry.
     calm: i64,
-    blocks: Vec<BlockStress>,
-    places: Seed,
-    draws: Draws,
-    pub counted: ErrorCounts,
+    /// The same for no [common](is_common) draw.
+    calm_to_common: i64,
+    /// The most that so many bits of erases, of time and of reads make a block grow.
+    most_by_bits: [[i64; BITS]; 3],
 }
+
+/// Numbers of 32 bits have none to all of them.
+const BITS: usize = u32::BITS as usize + 1;
 
 /// What happened, for the drive's counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,17 +116,19 @@ struct BlockStress {
     reads: u32,
 }
 
+impl BlockStress {
+    /// How long its data has been there at `now`, in units of 2³⁰ ns.
+    #[inline]
+    fn retained(self, now: Nanos) -> u32 {
+        age(now).saturating_sub(self.programmed)
+    }
+}
+
 impl Errors {
     /// Fresh flash of this layout, made by `seed`.
     pub fn new(spec: ErrorsSpec, geometry: &Geometry, seed: Seed) -> Self {
-        let margin = log2(u64::from(spec.correctable)) - log2(u64::from(spec.fresh));
         Self {
-            worn: spec.worn.by_count(),
-            retained: spec.retained.by_logarithm(),
-            disturbed: spec.disturbed.by_count(),
-            spec,
-            margin,
-            calm: margin - spec.drawn_at_most(),
+            rates: spec.into(),
             blocks: vec![BlockStress::default(); geometry.blocks() as usize],
             places: seed.split("places"),
             draws: Draws::new(seed.split("reads")),
@@ -150,47 +166,55 @@ impl Errors {
     pub fn read(&mut self, now: Nanos, block: u32, line: WordLine) -> ReadEffort {
         let stress = &mut self.blocks[block as usize];
         stress.reads = stress.reads.saturating_add(1);
-        let grown = self.grown(now, block);
-        self.read_grown(grown, block, line)
+        let stress = *stress;
+        let drawn = self.draw(block, line);
+        if is_common(drawn) && self.rates.grown_at_most(now, stress) <= self.rates.calm_to_common {
+            return ReadEffort::default();
+        }
+        self.effort(self.rates.grown(now, stress), drawn, line)
     }
 
     /// Makes so many array reads of a block whose pages are moved, up to this one; what their retries take in all, each of which takes
     /// `again`. What they cannot correct is counted.
     pub fn read_to_move(&mut self, now: Nanos, upto: (u32, u32), reads: u32, pages: &PageTypes, again: Nanos) -> Nanos {
         let (block, last) = upto;
-        let grown = self.grown(now, block);
-        if grown <= self.calm {
+        let grown = self.rates.grown(now, self.blocks[block as usize]);
+        if grown <= self.rates.calm {
             return Nanos::ZERO;
         }
+        let is_calm = grown <= self.rates.calm_to_common;
         let senses = (last + 1).saturating_sub(reads)..=last;
         senses.fold(Nanos::ZERO, |all, sense| {
-            let effort = self.read_grown(grown, block, pages.line(sense));
+            let line = pages.line(sense);
+            let drawn = self.draw(block, line);
+            if is_calm && is_common(drawn) {
+                return all;
+            }
+            let effort = self.effort(grown, drawn, line);
             all + self.time(effort, again)
         })
     }
 
-    /// How many times as many errors a block has as a fresh one, as a binary logarithm in 2⁻¹⁶.
+    /// What a page's place has drawn, and what a read of it draws.
     #[inline]
-    fn grown(&self, now: Nanos, block: u32) -> i64 {
-        let stress = &self.blocks[block as usize];
-        let retained = age(now).saturating_sub(stress.programmed);
-        let retained = log2(1 + u64::from(retained)) as u64;
-        self.worn.at(stress.erases.into()) + self.retained.at(retained) + self.disturbed.at(stress.reads.into())
+    fn draw(&mut self, block: u32, line: WordLine) -> [u32; 2] {
+        [number(self.places, block, line.number), self.draws.draw()]
     }
 
-    #[inline]
-    fn read_grown(&mut self, grown: i64, block: u32, line: WordLine) -> ReadEffort {
-        let spec = &self.spec;
-        let place = (i64::from(normal(number(self.places, block, line.number))) * i64::from(spec.spread)) >> 16;
-        let noise = (i64::from(normal(self.draws.draw())) * i64::from(spec.noise)) >> 16;
-        let beyond = grown + i64::from(spec.by_page[line.page_type as usize]) + place + noise - self.margin;
+    /// What it takes to read a page of a block that has grown so much.
+    #[inline(never)]
+    fn effort(&mut self, grown: i64, [place, noise]: [u32; 2], line: WordLine) -> ReadEffort {
+        let ErrorRates { spec, margin, .. } = &self.rates;
+        let place = (i64::from(normal(place)) * i64::from(spec.spread)) >> 16;
+        let noise = (i64::from(normal(noise)) * i64::from(spec.noise)) >> 16;
+        let beyond = grown + i64::from(spec.by_page[line.page_type as usize]) + place + noise - margin;
         if beyond <= 0 { ReadEffort::default() } else { self.recover(beyond) }
     }
 
     /// What it takes to read a page whose errors are so far beyond what one read corrects.
     #[cold]
     fn recover(&mut self, beyond: i64) -> ReadEffort {
-        let spec = &self.spec;
+        let spec = &self.rates.spec;
         let gain = i64::from(spec.gain).max(1);
         let wanted = u64::try_from((beyond + gain - 1) / gain).unwrap_or(0);
         let retries = wanted.min(u64::from(spec.steps)) as u32;
@@ -206,16 +230,80 @@ impl Errors {
     /// What the retries of a read take whose array read and transfer take so long.
     #[inline]
     pub fn time(&self, effort: ReadEffort, again: Nanos) -> Nanos {
-        let soft = if effort.soft { self.spec.soft } else { Nanos::ZERO };
-        (again + self.spec.step).times(u64::from(effort.retries)) + soft
+        let ErrorsSpec { soft, step, .. } = self.rates.spec;
+        let soft = if effort.soft { soft } else { Nanos::ZERO };
+        (again + step).times(u64::from(effort.retries)) + soft
     }
 }
 
+/// No draw as small as this lies far out: see [`normal`].
+const COMMON: u32 = 1 << 24;
+
+/// Whether neither draw is among the 1 in 256 that lie farthest out: then a page of a block with little stress takes no retry,
+/// whatever they are.
+#[inline]
+fn is_common([place, noise]: [u32; 2]) -> bool {
+    place.min(noise) >= COMMON
+}
+
+impl ErrorRates {
+    /// How many times as many errors a block has as a fresh one, as a binary logarithm in 2⁻¹⁶.
+    #[inline]
+    fn grown(&self, now: Nanos, stress: BlockStress) -> i64 {
+        let retained = log2(1 + u64::from(stress.retained(now))) as u64;
+        self.worn.at(stress.erases.into()) + self.retained.at(retained) + self.disturbed.at(stress.reads.into())
+    }
+
+    /// No less than that.
+    #[inline]
+    fn grown_at_most(&self, now: Nanos, stress: BlockStress) -> i64 {
+        let [worn, retained, disturbed] = &self.most_by_bits;
+        worn[bits(stress.erases)] + retained[bits(stress.retained(now))] + disturbed[bits(stress.reads)]
+    }
+}
+
+impl From<ErrorsSpec> for ErrorRates {
+    fn from(spec: ErrorsSpec) -> Self {
+        let margin = log2(u64::from(spec.correctable)) - log2(u64::from(spec.fresh));
+        let (worn, retained, disturbed) =
+            (spec.worn.by_count(), spec.retained.by_logarithm(), spec.disturbed.by_count());
+        let count = |bits: usize| (1_u64 << bits) - 1;
+        let by_bits = |most: &dyn Fn(usize) -> i64| std::array::from_fn(|bits| most(bits) + SLACK);
+        Self {
+            most_by_bits: [
+                by_bits(&|bits| worn.at(count(bits))),
+                by_bits(&|bits| retained.at((bits as u64) << 16)),
+                by_bits(&|bits| disturbed.at(count(bits))),
+            ],
+            calm: margin - spec.drawn_at_most(NORMAL_MAX),
+            calm_to_common: margin - spec.drawn_at_most(normal(COMMON | 1)),
+            spec,
+            worn,
+            retained,
+            disturbed,
+            margin,
+        }
+    }
+}
+
+impl From<ErrorRates> for ErrorsSpec {
+    fn from(rates: ErrorRates) -> Self {
+        rates.spec
+    }
+}
+
+/// How many bits a number takes.
+#[inline]
+const fn bits(number: u32) -> usize {
+    (u32::BITS - number.leading_zeros()) as usize
+}
+
 impl ErrorsSpec {
-    /// The most that a page's type, its place and a read of it add to the binary logarithm of its errors, in 2⁻¹⁶.
-    fn drawn_at_most(&self) -> i64 {
+    /// The most that a page's type, its place and a read of it add to the binary logarithm of its errors, in 2⁻¹⁶, where neither
+    /// draws more deviations than so many.
+    fn drawn_at_most(&self, deviations: i32) -> i64 {
         let by_page = self.by_page.iter().copied().max().unwrap_or_default().max(0);
-        let drawn = i64::from(NORMAL_MAX) * (i64::from(self.spread) + i64::from(self.noise));
+        let drawn = i64::from(deviations) * (i64::from(self.spread) + i64::from(self.noise));
         i64::from(by_page) + (drawn >> 16)
     }
 }
@@ -263,6 +351,9 @@ impl GrowthLine {
 fn age(time: Nanos) -> u32 {
     u32::try_from(time.as_nanos() >> 30).unwrap_or(u32::MAX)
 }
+
+/// More than two logarithms are wrong by, in 2⁻¹⁶: an estimate of the most is not to be below what it is the most of.
+const SLACK: i64 = 1 << 7;
 
 /// The binary logarithm of a number that is not zero, in 2⁻¹⁶, within 0.0005: a parabola and its correction between powers
 /// of two.

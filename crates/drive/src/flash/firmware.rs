@@ -3,6 +3,8 @@
 use block::{Nanos, Op};
 use serde::{Deserialize, Serialize};
 
+use crate::least::first_least;
+
 /// The processors on which a drive's firmware runs, each with one command at a time.
 ///
 /// A command that is held, while the map is written out say, occupies none of them until it can begin: those that are not
@@ -50,7 +52,7 @@ impl Firmware {
         if from > now {
             return self.begin_held(cores, from, op);
         }
-        let index = first(&self.free[..cores as usize]);
+        let index = first_least(&self.free[..cores as usize]);
         (Core(index), self.free[index].max(now))
     }
 
@@ -60,7 +62,7 @@ impl Firmware {
         let place = usize::from(op != Op::Read);
         let held = &mut self.held[place];
         held.until = held.until.max(from);
-        let index = first(&held.work[..cores as usize]);
+        let index = first_least(&held.work[..cores as usize]);
         (Core(index + (1 + place) * held.work.len()), held.until + held.work[index])
     }
 
@@ -104,7 +106,7 @@ impl Firmware {
 
     /// When one of the first so many processors is free.
     pub fn free_at(&self, cores: u32) -> Nanos {
-        self.free[first(&self.free[..cores as usize])]
+        self.free[first_least(&self.free[..cores as usize])]
     }
 
     /// Has a processor do something for so long, `from` then on or when it is free.
@@ -120,18 +122,6 @@ impl Firmware {
             held.work.fill(Nanos::ZERO);
         }
     }
-}
-
-/// The place of the processor that is free first.
-#[inline]
-fn first(free: &[Nanos]) -> usize {
-    let mut first = 0;
-    for core in 1..free.len() {
-        if free[core] < free[first] {
-            first = core;
-        }
-    }
-    first
 }
 
 #[cfg(test)]

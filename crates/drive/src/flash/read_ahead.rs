@@ -6,6 +6,7 @@ use block::{Bytes, Lba, Nanos, Request};
 use serde::{Deserialize, Serialize};
 
 use super::operation::Lpn;
+use crate::least::first_least;
 
 /// How a drive reads ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,8 +108,10 @@ impl ReadAhead {
         let count = &mut self.followed[self.current];
         if followed.is_none() {
             *count = 0;
-            let dropped = self.ready[self.current].drain(..);
-            self.counted.wasted += dropped.filter(|ready| !ready.is_used).count() as u64;
+            let ready = &mut self.ready[self.current];
+            if !ready.is_empty() {
+                self.counted.wasted += ready.drain(..).filter(|ready| !ready.is_used).count() as u64;
+            }
             return false;
         }
         *count = count.saturating_add(1);
@@ -121,6 +124,10 @@ impl ReadAhead {
 
     /// The stream of which a read leaves out something, but not all that was read ahead.
     fn skipping(&self, lba: Lba) -> Option<usize> {
+        // Of random reads, none has anything ready.
+        if self.ready.iter().map(VecDeque::len).sum::<usize>() == 0 {
+            return None;
+        }
         let page = lba.get() / u64::from(self.page_sectors);
         let is_ahead = |last: &PrefetchedPage| page <= u64::from(last.page.0);
         let mut streams = self.ready.iter().zip(&self.read_to);
@@ -129,8 +136,7 @@ impl ReadAhead {
 
     /// The stream that was used longest ago.
     fn oldest(&self) -> usize {
-        let places = 0..self.used.len();
-        places.min_by_key(|&place| self.used[place]).expect("the preset's reader checks that there is one")
+        first_least(&self.used)
     }
 
     /// When `page` is in the controller's memory, if it was read ahead of the stream of the last read. Pages before it are

@@ -157,6 +157,9 @@ impl Timeline {
     /// See `Channel::find`.
     pub fn find(&mut self, now: Nanos, die: u32, earliest: Nanos, length: Nanos) -> Nanos {
         self.over = self.first_left(self.over, now);
+        if earliest >= self.last.1 {
+            return earliest;
+        }
         self.gap(self.over, earliest, length, |span| span.die != die).1
     }
 
