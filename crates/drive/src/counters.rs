@@ -116,8 +116,8 @@ impl Counters {
     pub fn write_amplification(&self) -> Option<f64> {
         // Counters of a stored run may be any number, so they are not multiplied as whole ones.
         let programmed = self.page.get() as f64 * self.pages_programmed as f64;
-        (self.host_written > Bytes::ZERO && self.page > Bytes::ZERO)
-            .then(|| programmed / self.host_written.get() as f64)
+        let taken = self.host_taken();
+        (taken > Bytes::ZERO && self.page > Bytes::ZERO).then(|| programmed / taken.get() as f64)
     }
 
     /// Data that the host wrote and the drive took.

@@ -105,7 +105,9 @@ impl<'r> RunningJobs<'r> {
         if self.from.is_none() {
             self.note(drive, now);
         }
-        self.note(drive, now);
+        if self.rest.is_none() {
+            self.note(drive, now);
+        }
         true
     }
 
@@ -233,6 +235,14 @@ impl<'r> RunningJobs<'r> {
         if self.is_open || self.observer.is_some() {
             self.tell(at, flight);
         }
+    }
+
+    /// Whether the last completion to count has just been seen: what the drive does from here on for requests in flight is no part of
+    /// what is measured. A flush at the end is, once it is done.
+    #[inline(always)]
+    pub fn is_over(&self) -> bool {
+        let end = self.counted_from + self.measurement.elapsed;
+        self.ended && self.rest.is_none_or(|rest| rest.at < end)
     }
 
     /// Notes when what was counted was submitted, and has it seen.

@@ -281,6 +281,9 @@ impl<'r> VirtualRun<'r> {
         let flight = &mut self.flights[tag.0 as usize];
         let job = &mut self.jobs[flight.owner.job as usize];
         job.finish(at, flight);
+        if job.is_over() {
+            job.note(drive, at);
+        }
         if !job.follow(drive, at, tag, flight) {
             self.go_on(drive, at, tag);
         }
@@ -293,6 +296,10 @@ impl<'r> VirtualRun<'r> {
         match status.is_success() {
             true => self.jobs[flight.owner.job as usize].finish(at, &flight.as_asked()),
             false => self.fail(at, tag, status),
+        }
+        let job = &mut self.jobs[flight.owner.job as usize];
+        if job.is_over() {
+            job.note(drive, at);
         }
         if let Some(traffic) = &mut self.traffic {
             traffic.completed(drive, at, &flight.request);

@@ -291,6 +291,23 @@ fn what_the_drive_does_in_the_ramp_is_no_part_of_the_figures() {
     assert!((with / without - 1.0).abs() < 0.03, "{with} and {without} W");
 }
 
+/// Requests in flight when time is over go on, and what they take then is no part of the power until then.
+#[test]
+fn what_comes_after_the_last_request_that_counts_is_no_part_of_the_figures() {
+    let reads = Workload {
+        pattern: Pattern::RandRead,
+        block: Bytes::from_mib(1),
+        queue_depth: 512,
+        stop: Stop::after(Nanos::from_millis(500)),
+        ..Workload::default()
+    };
+    let mut drive = drive::preset::Preset::find("x25-m?page_read=0nJ&byte_sent=0J").unwrap().build();
+    let measured = run_virtual(&mut drive, &reads, Seed::new(1)).unwrap();
+    let done = measured.drive.expect("it is simulated");
+    let watts = done.energy_nj as f64 / measured.elapsed.as_nanos() as f64;
+    assert!((watts / 0.76 - 1.0).abs() < 1e-3, "{watts} W, of 0.06 idle and 0.7 active");
+}
+
 #[test]
 fn waiting_for_the_end_consumes_what_idling_does() {
     let arrival = Arrival { rate: 1, ..Arrival::default() };

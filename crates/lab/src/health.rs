@@ -11,7 +11,7 @@ pub fn of_simulated(name: &str, counters: &Counters, state: &State) -> Health {
     let wear = state.wear;
     let mut health = Health {
         source: format!("counters of {name}"),
-        host_written: Some(counters.host_written),
+        host_written: Some(counters.host_taken()),
         host_read: Some(counters.host_read),
         flash_written: has_flash.then(|| counters.page.times(counters.pages_programmed)),
         write_amplification: counters.write_amplification(),

@@ -1,6 +1,6 @@
 //! An arm with the commands that wait for it, and the written data that does.
 
-use block::{Lba, Nanos, Op, Request, Seed, Tag};
+use block::{Lba, Nanos, Op, Request, Tag};
 use serde::{Deserialize, Serialize};
 
 use super::arm::{Arm, Positioning};
@@ -11,6 +11,8 @@ use super::spec::{CommandOrder, DiskSpec};
 use super::spindle::SpindleActivity;
 use super::variation::{Background, Variation};
 use super::write_cache::WriteCache;
+use crate::Specimen;
+use crate::draw::Draws;
 
 /// An arm of its own above its share of the sectors, and what waits for it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -49,13 +51,14 @@ pub struct Pending {
 
 impl Actuator {
     /// The `index`-th arm of such a disk, at its outermost track, with nothing to do.
-    pub fn new(spec: &DiskSpec, index: u32, seed: Seed) -> Self {
+    pub fn new(spec: &DiskSpec, index: u32, specimen: Specimen) -> Self {
         let count = u64::from(spec.actuators);
-        let layout = spec.layout(u64::from(index) * (spec.platters.sectors / count));
+        let phase = phase(specimen, spec.platters.revolution);
+        let layout = spec.layout(u64::from(index) * (spec.platters.sectors / count), phase);
         let curves = [spec.read_seek, spec.write_seek].map(|times| {
             SeekCurve::fit(times, layout.cylinders()).expect("the file's reader checks that such a curve exists")
         });
-        let seed = seed.number(index.into());
+        let seed = specimen.seed().number(index.into());
         Self {
             arm: Arm::new(layout, curves, spec.head_switch, Variation::new(spec.variation, seed)),
             pending: Vec::with_capacity(spec.queue_depth as usize),
@@ -244,14 +247,25 @@ impl Actuator {
         }
         let idle = self.arm.time_ahead(at).map_or(self.arm.free(), |(_, end)| end.max(self.arm.free()));
         let (until, steps) = self.background.scans(idle, at)?;
-        let around = (layout.passed(end)).as_nanos();
+        let begins = layout.place(first).stream;
+        let around = (layout.passed(end) - begins).as_nanos();
         let read = u128::from(spec.background.scan_step.as_nanos()) * u128::from(steps) % u128::from(around);
-        Some((until, layout.reached(Nanos::from_nanos(read as u64)).clamp(first, Lba::new(end.get() - 1))))
+        Some((until, layout.reached(begins + Nanos::from_nanos(read as u64)).clamp(first, Lba::new(end.get() - 1))))
     }
 
     /// How often the arm has recalibrated, and how many steps it has read for errors.
     pub fn background(&self) -> (u64, u64) {
         self.background.counts()
+    }
+}
+
+/// At which part of a revolution the spindle has the first sector under the heads: disks side by side turn as each happened to
+/// start, and time begins as the first of its model is there.
+fn phase(specimen: Specimen, revolution: Nanos) -> Nanos {
+    let turned = u128::from(Draws::new(specimen.seed().split("spindle")).draw());
+    match specimen.number() {
+        1 => Nanos::ZERO,
+        _ => Nanos::from_nanos(((u128::from(revolution.as_nanos()) * turned) >> 32) as u64),
     }
 }
 

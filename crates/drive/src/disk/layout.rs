@@ -101,12 +101,12 @@ impl Platters {
 }
 
 impl DiskLayout {
-    /// The layout of such platters, whose sectors count from `first`.
-    pub fn new(platters: Platters, skew: Skew, first: u64) -> Self {
+    /// The layout of such platters, whose sectors count from `first`, the first of which passes at `phase` of each revolution.
+    pub fn new(platters: Platters, skew: Skew, first: u64, phase: Nanos) -> Self {
         let heads = u64::from(platters.heads);
         let (track_time, cylinders) = (platters.revolution + skew.track, platters.cylinders_per_zone());
         let cylinder_time = track_time.times(heads).as_nanos() - skew.track.as_nanos() + skew.cylinder.as_nanos();
-        let (mut next, mut stream) = (0, 0);
+        let (mut next, mut stream) = (0, phase.as_nanos());
         let zones = (0..platters.zones).map(|zone| {
             let track_sectors = platters.in_zone(zone);
             let zone = DiskZone { first: next, track_sectors: Divisor::from(track_sectors), stream };
@@ -217,9 +217,14 @@ mod tests {
 
     /// Two heads; three zones of 100, 80 and 60 sectors a track; a revolution of 12 µs; skews of 1 and 2 µs.
     fn small() -> DiskLayout {
+        turned(Nanos::ZERO)
+    }
+
+    /// The same where the first sector passes so long after the beginning of a revolution.
+    fn turned(phase: Nanos) -> DiskLayout {
         let revolution = Nanos::from_micros(12);
         let platters = Platters { sectors: 2_400, heads: 2, zones: 3, revolution, outer: 100, inner: 60 };
-        DiskLayout::new(platters, Skew { track: Nanos::from_micros(1), cylinder: Nanos::from_micros(2) }, 0)
+        DiskLayout::new(platters, Skew { track: Nanos::from_micros(1), cylinder: Nanos::from_micros(2) }, 0, phase)
     }
 
     #[test]
@@ -250,6 +255,16 @@ mod tests {
             assert!(layout.passed(Lba::new(sector + 1)) > begins);
         }
         assert_eq!(layout.reached(Nanos::from_secs(1)), Lba::new(2_400), "the end is the end");
+    }
+
+    #[test]
+    fn another_phase_puts_all_sectors_as_much_later_under_the_heads() {
+        let (layout, late) = (small(), turned(Nanos::from_micros(5)));
+        for sector in (0..2_400).map(Lba::new) {
+            let [angle, later] = [&layout, &late].map(|layout| layout.angle(layout.place(sector).stream).as_nanos());
+            assert_eq!(later, (angle + 5_000) % 12_000);
+            assert_eq!(late.reached(late.place(sector).stream), sector);
+        }
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl DiskDrive {
             arriving: VecDeque::with_capacity(depth),
             blocked: VecDeque::with_capacity(depth),
             segments: Segments::new(spec.cache.segments as usize, spec.cache.segment.sectors()),
-            actuators: (0..spec.actuators).map(|index| Actuator::new(&spec, index, seed)).collect(),
+            actuators: (0..spec.actuators).map(|index| Actuator::new(&spec, index, specimen)).collect(),
             spanning: Vec::new(),
             unreported: Vec::new(),
             spindle: Spindle::new(spec.spindle),

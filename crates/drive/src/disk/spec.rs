@@ -108,12 +108,12 @@ impl DiskSpec {
         Platters { sectors: share.sectors + media, ..share }
     }
 
-    /// The share of the platters under each arm, which begins at `first`.
-    pub(super) fn layout(&self, first: u64) -> DiskLayout {
+    /// The share of the platters under each arm, which begins at `first`, on a spindle of this phase.
+    pub(super) fn layout(&self, first: u64, phase: Nanos) -> DiskLayout {
         // Tracks begin just late enough for whichever takes longer to get there, a read or a write.
         let cylinder = self.read_seek.track.max(self.write_seek.track);
         let skew = Skew { track: self.head_switch, cylinder };
-        DiskLayout::new(self.under_an_arm(), skew, first)
+        DiskLayout::new(self.under_an_arm(), skew, first, phase)
     }
 
     /// What the host can store.
@@ -130,7 +130,7 @@ impl DiskSpec {
     /// What the disk is made of, in labelled lines for people.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let Platters { heads, zones, outer, inner, .. } = self.platters;
-        let ([fast, slow], turns) = (self.layout(0).sustained(), self.turns());
+        let ([fast, slow], turns) = (self.layout(0, Nanos::ZERO).sustained(), self.turns());
         let SeekTimes { track, average, full } = self.read_seek;
         let CacheSpec { segments, segment, write, .. } = self.cache;
         let (link, queue, command) = (self.link.rate, self.queue_depth, self.command);

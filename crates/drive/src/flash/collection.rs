@@ -6,7 +6,7 @@ use block::Nanos;
 use serde::{Deserialize, Serialize};
 
 use super::geometry::{Geometry, Unit};
-use super::mapping::{Frontier, Mapping, PageSource};
+use super::mapping::{Frontier, Mapping, PageSource, UnitState};
 use super::marks::{NOT_CLOSED, words};
 use super::operation::{FlashOp, Moved, UNNAMED};
 use super::pacing::PacingSpec;
@@ -134,6 +134,26 @@ impl Mapping {
             }
             let victim = *victim;
             self.move_pages(unit, victim, due / PACE_UNIT, plan, placing);
+        }
+        let UnitState { free, host, .. } = &self.units[unit.0 as usize];
+        if free.len() < START_MIN as usize && host.next + size >= host.end {
+            self.catch_up(unit, plan, placing);
+        }
+    }
+
+    /// Empties blocks until the host can open another and collection one beside it. That they are emptied by and by does not
+    /// suffice where what the host writes takes up several times its pages, in blocks of one bit, and a block has next to nothing
+    /// to gain.
+    #[cold]
+    fn catch_up(&mut self, unit: Unit, plan: &mut Vec<FlashOp>, placing: &mut impl Placing) {
+        while self.units[unit.0 as usize].free.len() < START_MIN as usize {
+            if self.units[unit.0 as usize].victim.is_none() {
+                self.choose_victim(unit, true);
+                self.write_out_victim(unit);
+            }
+            // None where nothing has anything to gain, as in a drive that is worn out.
+            let Some(victim) = self.units[unit.0 as usize].victim else { return };
+            self.move_pages(unit, victim, self.count(victim.block), plan, placing);
         }
     }
 

@@ -61,14 +61,24 @@ pub struct Die {
     pub channel: u32,
     /// Its number among the dies of the channel.
     pub lane: u32,
-    /// The unit and start of the program that ends at `free`, which other planes may still join.
-    pub joinable: Option<(Unit, Nanos)>,
+    /// The program that ends at `free`, which other planes may still join.
+    pub joinable: Option<Joinable>,
     /// The block and array read whose page is in the register.
     pub holds: (u32, u32),
     /// When the last of the reads that went first is done: they wait for each other.
     pub reads_until: Nanos,
     /// What is under way and booked, where reads go before it.
     schedule: Option<Schedule>,
+}
+
+/// A program that other planes of its die may join.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Joinable {
+    /// The plane that it was of last.
+    pub unit: Unit,
+    pub start: Nanos,
+    /// From when on data for it can be brought.
+    pub loads_from: Nanos,
 }
 
 /// In a register: nothing of use.

@@ -97,8 +97,7 @@ table!(NandTable {
     copy_back: bool,
     #[serde(default)]
     cache_program: bool,
-    #[serde(default)]
-    keeps_page: bool,
+    keeps_page: Option<bool>,
     reads_first: Option<bool>,
     #[serde(default)]
     read_by_page: units::Shares,
@@ -325,8 +324,10 @@ impl GeometryTable {
 
 impl NandTable {
     /// The times of the flash; cells of one bit have those of `slc`, where there are such.
-    fn times(&self, slc: Option<&SlcTable>) -> Result<NandTimes, PresetError> {
-        let Self { read, program, erase, channel, copy_back, cache_program, keeps_page, .. } = *self;
+    fn times(&self, geometry: &Geometry, slc: Option<&SlcTable>) -> Result<NandTimes, PresetError> {
+        let Self { read, program, erase, channel, copy_back, cache_program, .. } = *self;
+        // A page of several logical ones is read once for all of a command's.
+        let keeps_page = self.keeps_page.unwrap_or(geometry.sense_pages > 1);
         let single = slc.map_or(CellTimes { read, program }, SlcTable::cells);
         let pages = self.pages()?;
         Ok(NandTimes { read, program, pages, single, erase, channel, copy_back, cache_program, keeps_page })
@@ -427,7 +428,7 @@ impl FlashFile {
         }
         match &zones {
             Some(zones) => self.lay_zones(zones, &mut geometry)?,
-            None => self.check_room(&geometry, collection.start)?,
+            None => self.check_room(&geometry, map_cache, collection.start)?,
         }
         let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry, self.is_greedy())).transpose()?;
         if let (Some(idle), Some(slc)) = (&mut collection.idle, slc)
@@ -438,7 +439,7 @@ impl FlashFile {
             let room = geometry.blocks_per_plane.saturating_sub(user as u32 + collection.start + 3);
             idle.until_free += slc.fixed.min(room / 2);
         }
-        let nand = self.nand.times(self.slc.as_ref())?;
+        let nand = self.nand.times(&geometry, self.slc.as_ref())?;
         let [journal, checkpoint, log] =
             [&self.journal, &self.checkpoint, &self.log].map(|task| task.as_ref().map(TaskTable::spec).transpose());
         let tasks = [journal?, checkpoint?, log?];
@@ -488,7 +489,7 @@ impl FlashFile {
             nand,
             behaviour,
             collection,
-            reads_first: self.nand.reads_first.unwrap_or(self.suspend.is_some()),
+            reads_first: self.nand.reads_first != Some(false),
             slc,
             power: self.power.as_ref().map_or(Ok(PowerSpec::default()), PowerTable::spec)?,
             thermal: self.thermal.as_ref().map(ThermalTable::spec).transpose()?,
@@ -531,7 +532,7 @@ impl FlashFile {
     }
 
     /// Whether what is beyond the user's capacity suffices for the blocks that writing keeps open.
-    fn check_room(&self, geometry: &Geometry, start: u32) -> Result<(), PresetError> {
+    fn check_room(&self, geometry: &Geometry, map: Option<MapCacheSpec>, start: u32) -> Result<(), PresetError> {
         let floor = self.compression(geometry)?;
         let slots = floor.map_or(geometry.pages_per_block, |floor| Packing::slots(geometry.pages_per_block, floor));
         let per_block = slots.next_power_of_two().max(64);
@@ -543,6 +544,8 @@ impl FlashFile {
             "at most 4.29 billion pages can be numbered; use larger pages",
         )?;
         let user = self.capacity.user.get().div_ceil(geometry.page.get());
+        // Mapping pages are kept beside the user's.
+        let user = user + map.map_or(0, |map| user.div_ceil(u64::from(map.entries)));
         let per_unit = u64::from(geometry.blocks_per_plane) * u64::from(geometry.pages_per_block);
         let working = u64::from(start + 3) * u64::from(geometry.pages_per_block);
         // Compressed data leaves a part of a page unused at the end of a block: collection must gain more than that.
@@ -550,7 +553,7 @@ impl FlashFile {
         require(
             per_unit >= user.div_ceil(u64::from(geometry.units())) + working,
             || format!("capacity.spare leaves {} blocks a plane", geometry.blocks_per_plane),
-            "each plane needs gc.start and three more blocks beyond its share of the user data; raise capacity.spare",
+            "each plane needs gc.start and three more blocks beyond its share of the user data and the map; raise capacity.spare, or lower geometry.pages_per_block",
         )
     }
 }

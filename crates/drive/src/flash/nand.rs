@@ -4,7 +4,7 @@ use block::{Bytes, Nanos, Rate, SECTOR, Seed, Status};
 use serde::{Deserialize, Serialize};
 
 use super::channel::Channel;
-use super::die::{Die, NOTHING, OperationKind, SuspendSpec, Suspension, SuspensionCounts};
+use super::die::{Die, Joinable, NOTHING, OperationKind, SuspendSpec, Suspension, SuspensionCounts};
 use super::errors::{ErrorCounts, Errors, ErrorsSpec};
 use super::geometry::{self, Geometry, Unit};
 use super::operation::{Cells, FlashOp, PageLocation};
@@ -316,16 +316,16 @@ impl Nand {
         let die = &mut self.dies[number];
         let channel = &mut self.channels[die.channel as usize];
         // Another plane joins a program for which it has data by the time that one would begin.
-        let joins = |&(other, start): &(Unit, Nanos)| self.multi_plane && other < unit && ready <= start;
+        let joins = |other: &Joinable| self.multi_plane && other.unit < unit && ready <= other.start;
         let joined = die.joinable.filter(joins);
         let register_free = if self.times.cache_program { die.loaded } else { die.free };
-        let earliest = joined.map_or(register_free.max(ready), |(_, start)| start);
-        let loaded = channel.reserve(now, die.lane, earliest, self.fill);
-        let start = if joined.is_some() { loaded } else { loaded.max(die.free) };
+        let loads_from = joined.map_or(register_free, |other| other.loads_from);
+        let loaded = channel.reserve(now, die.lane, loads_from.max(ready), self.fill);
+        let start = loaded.max(joined.map_or(die.free, |other| other.start));
         die.note(now, OperationKind::Program, start, start + programming, joined.is_some());
         die.loaded = start;
         die.free = die.free.max(start + programming);
-        die.joinable = Some((unit, start));
+        die.joinable = Some(Joinable { unit, start, loads_from });
         die.holds = NOTHING;
         die.free
     }

@@ -205,6 +205,10 @@ fn what_contradicts_the_rest_of_a_file_is_refused_and_not_passed_over() {
     for (drive, words) in [
         ("990-pro?nand.reads_first=false", "nand.reads_first is false, and the drive has [suspend]"),
         ("990-pro?gc.start=2", "gc.start is 2, and the drive has [wear]"),
+        // Its map is kept beside what the user has.
+        ("x25-m?capacity.user=600MiB", "capacity.spare leaves 65 blocks a plane"),
+        ("zn540-1tb?capacity.user=9693000MiB", "pages; at most 4.29 billion pages can be numbered"),
+        ("990-pro?pages_per_block=8", "blocks of 8 pages, and slc.bits is 3"),
         ("x25-m?gc.policy=greedy&gc.idle_free=9", "gc.idle_free is 9, and gc.idle_after not given"),
     ] {
         let said = Preset::find(drive).expect_err(drive).to_string();

@@ -262,7 +262,7 @@ impl Shows {
             PowerOnHours => hours(health.power_on),
             PowerCycles => health.power_cycles,
             UnsafeShutdowns => counters.unsafe_shutdowns,
-            Written(unit) => units(counters.host_written, unit),
+            Written(unit) => units(counters.host_taken(), unit),
             Read(unit) => units(counters.host_read, unit),
             FlashWritten(unit) => units(counters.page.times(counters.pages_programmed), unit),
             Uncorrectable => counters.uncorrectable,

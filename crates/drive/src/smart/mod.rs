@@ -157,7 +157,7 @@ impl HealthLog {
             available_spare_threshold: SPARE_THRESHOLD,
             percentage_used: percent_used(health).min(255),
             data_units_read: data_units(counters.host_read),
-            data_units_written: data_units(counters.host_written),
+            data_units_written: data_units(counters.host_taken()),
             host_reads: counters.requests[0],
             host_writes: counters.requests[1],
             controller_busy_time: minutes(health.busy),

@@ -56,6 +56,57 @@ fn looked_up(hmb: &str, lookup: u64, entry: u64, seed: u64) -> (u64, Nanos) {
     (drive.counters().pages_read - before, all)
 }
 
+/// A small flash drive of these parts, made of a drive for clients.
+fn small_flash(units: u64, blocks: u64, pages: u64, spare: u64, more: &str) -> Result<Preset, String> {
+    let user = units * blocks * pages * 4096;
+    let name = format!(
+        "x25-m?capacity.user={user}B&spare={spare}%&channels={units}&dies_per_channel=1&pages_per_block={pages}\
+         &map.cache=64KiB&{more}"
+    );
+    Preset::find(&name).map_err(|error| error.to_string())
+}
+
+/// Tables of a drive whose blocks hold one bit a cell for a while.
+fn with_one_bit(preset: &Preset, bits: u64, fixed: u64, dynamic: u64, fold: &str) -> Result<Preset, String> {
+    let slc = format!(
+        "[slc]\nsource = \"test\"\nbits = {bits}\nfixed = \"{fixed} B\"\ndynamic = \"{dynamic} B\"\n{fold}\
+         read = \"25 us\"\nprogram = \"100 us\"\n"
+    );
+    Preset::parse(&format!("{}\n{slc}", preset.text)).map_err(|error| error.to_string())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// Whatever flash a drive is made of that is not refused: it takes writes at random for as long as it is asked to, with and
+    /// without blocks of one bit a cell, by any policy and paced or not.
+    #[test]
+    fn no_drive_that_is_not_refused_runs_out_of_blocks(
+        units in one(&[1_u64, 2, 4]), blocks in 14..60_u64, pages in 2..130_u64, spare in 8..70_u64,
+        gc in one(&["greedy", "greedy", "fifo", "cost-benefit", "choices&gc.choices=4", "superblocks"]),
+        more in one(&["", "&gc.start=3", "&gc.pacing=97%&gc.burst=3", "&gc.pacing=97%&gc.at_once=1"]),
+        bits in one(&[0_u64, 2, 3, 4]), shares in (0..40_u64, 0..100_u64), fold in one(&["", "fold_at = \"50%\"\n"]),
+        seed in any::<u64>(),
+    ) {
+        let plain = small_flash(units, blocks, pages, spare, &format!("gc.policy={gc}{more}"));
+        let capacity = units * blocks * pages * 4096 / bits.max(1);
+        let (fixed, dynamic) = (capacity * shares.0 / 100, capacity * shares.1 / 100);
+        let preset = match bits {
+            0 => plain,
+            _ => plain.and_then(|preset| with_one_bit(&preset, bits, fixed, dynamic, if gc == "greedy" { fold } else { "" })),
+        };
+        let Ok(preset) = preset else { return Ok(()) };
+        let (mut drive, writes) = (preset.build(), 5 * units * blocks * pages);
+        let write = |numbers: &mut Random, capacity: Bytes| {
+            Request::new(Op::Write, Lba::new(numbers.below(capacity.sectors() / 8) * 8), 8)
+        };
+        let (done, counters) = support::story(&mut drive, write, |_| Nanos::ZERO, seed, writes as u32, 16);
+        prop_assert_eq!(done.len() as u64, writes);
+        prop_assert_eq!(counters.host_rejected, Bytes::ZERO);
+        prop_assert!(counters.write_amplification().is_some_and(|times| times > 0.9), "{:?}", counters);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 

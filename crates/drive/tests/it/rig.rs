@@ -229,6 +229,32 @@ fn sixteen_drives_do_more_on_a_larger_host() {
     assert!(lifted > 1.2 * many, "{lifted:.0} requests a second on eight processors, {many:.0} on four");
 }
 
+/// Writes to the platters of a mirror end with the slower of two spindles that turn apart: a revolution times n / (n + 1) in place
+/// of half of one.
+#[test]
+fn mirrored_disks_wait_for_the_spindle_that_is_last() {
+    let mean = |drives: u32| {
+        let level = if drives == 1 { "none" } else { "raid1" };
+        let name = format!("sata-host?array.drive=wd740gd&array.level={level}&array.drives={drives}");
+        let mut rig = Preset::find(&name).unwrap_or_else(|error| panic!("{error}")).build();
+        let (mut numbers, mut all) = (Random::new(1), 0);
+        for tag in 0..3_000 {
+            let at = rig.now() + Nanos::from_micros(numbers.below(8_000));
+            let lba = Lba::new(numbers.below(rig.shape().capacity.sectors() / 8) * 8);
+            rig.submit(at, Tag(tag), Request { durable: true, ..Request::new(Op::Write, lba, 8) });
+            all += (rig.complete(Nanos::MAX).expect("it is answered").at - at).as_nanos();
+        }
+        all as f64 / 3_000.0
+    };
+    let (one, revolution) = (mean(1), 6e6);
+    for drives in [2, 4] {
+        let n = f64::from(drives);
+        let (found, expected) = (mean(drives) - one, revolution * (n / (n + 1.0) - 0.5));
+        // Only the phases that these drives happen to have; none at all is 0.
+        assert!((0.3..2.2).contains(&(found / expected)), "{drives}: {found:.0} ns more, {expected:.0} expected");
+    }
+}
+
 #[test]
 fn what_a_rig_is_made_of_is_said() {
     let preset = Preset::find("toms-x25e-16").unwrap();

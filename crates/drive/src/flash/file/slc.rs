@@ -34,6 +34,11 @@ impl SlcTable {
             || format!("slc.fold_at is {}", given(self.fold_at.map(percent))),
             "blocks are folded from at most 100% of the one-bit blocks on, by gc.policy = \"greedy\", which takes those first",
         )?;
+        require(
+            geometry.pages_per_block >= self.bits * geometry.program_pages,
+            || format!("blocks of {} pages, and slc.bits is {}", geometry.pages_per_block, self.bits),
+            "with one bit a cell a block still holds a page that is programmed as a whole: raise geometry.pages_per_block",
+        )?;
         // What one block of each unit holds with one bit a cell.
         let row = geometry.block().get() / u64::from(self.bits) * u64::from(geometry.units());
         // Both end where free blocks do, as in a drive that was made smaller.

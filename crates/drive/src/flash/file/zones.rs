@@ -17,6 +17,12 @@ impl FlashFile {
             || format!("{all} flash blocks"),
             "at most 268 million blocks can be numbered",
         )?;
+        let pages = zones.space().get().div_ceil(geometry.page.get());
+        require(
+            pages < u64::from(u32::MAX),
+            || format!("zones.size times their number is {}, {pages} pages", zones.space()),
+            "at most 4.29 billion pages can be numbered, gaps behind zones.capacity included; use larger pages, or smaller zones",
+        )?;
         geometry.blocks_per_plane = blocks as u32;
         Ok(())
     }

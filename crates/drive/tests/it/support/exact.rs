@@ -34,6 +34,8 @@ program = "900 us"
 erase = "4 ms"
 channel = "400 MB/s"
 copy_back = false
+keeps_page = false
+reads_first = false
 read_by_page = ["100%"]
 program_by_page = ["100%"]
 
@@ -88,6 +90,8 @@ pub fn by_page(reads: &[u64], programs: &[u64], changes: &str) -> FlashDrive {
 }
 
 fn with(text: &str, changes: &str, tables: &str, number: u32) -> FlashDrive {
+    // What is suspended makes way for reads.
+    let text = if tables.contains("[suspend]") { &text.replace("reads_first = false\n", "") } else { text };
     let plain = Preset::parse(text).and_then(|preset| preset.changed(changes));
     let preset = plain.and_then(|preset| Preset::parse(&format!("{}{tables}", preset.text)));
     let preset = preset.unwrap_or_else(|error| panic!("{error}"));
