@@ -4,7 +4,9 @@ use assay_report as report;
 use std::sync::LazyLock;
 
 use crate::support;
+use block::Nanos;
 use lab::Metric;
+use lab::plan::catalog;
 use store::RunState;
 
 static COMPLETE: LazyLock<String> = LazyLock::new(|| report::html(&support::outcome()));
@@ -178,8 +180,27 @@ fn a_run_with_nothing_measured_still_has_a_report() {
 }
 
 #[test]
-fn the_command_to_repeat_names_target_and_seed() {
-    assert!(section(&COMPLETE, "repeat").contains("assay review sim:x25-m --seed 42"));
+fn the_command_to_repeat_names_what_it_reads() {
+    let told = |plan: &str, text: &str, target: &str| {
+        let mut outcome = support::outcome();
+        (outcome.run.plan, outcome.run.plan_text) = (plan.to_owned(), text.to_owned());
+        outcome.run.target = target.to_owned();
+        section(&report::html(&outcome), "repeat").to_owned()
+    };
+    let builtin = |name: &str| catalog::find(name).unwrap().text;
+    let plain = told("review", &builtin("review"), "sim:x25-m");
+    assert!(plain.contains("assay review sim:x25-m --seed 42") && !plain.contains("save the text below"), "{plain}");
+    let other = told("mixed", &builtin("mixed"), "sim:x25-m");
+    assert!(other.contains("assay review sim:x25-m --plan mixed --seed 42"), "{other}");
+    for plan in ["own", "review"] {
+        let own = told(plan, "name = \"own\"", "sim:x25-m");
+        assert!(own.contains(&format!("assay review sim:x25-m --plan ./{plan}.toml --seed 42")), "{own}");
+        assert!(own.contains(&format!("save the text below, which is the plan of this run, as <code>./{plan}.toml")));
+    }
+    let file = told("mixed", &builtin("mixed"), "sim:my drive.toml#2?controller.jitter=1%");
+    assert!(file.contains("assay review 'sim:my drive.toml#2?controller.jitter=1%' --plan mixed"), "{file}");
+    assert!(file.contains("The drive is read from <code>my drive.toml</code>"), "{file}");
+    assert!(file.contains("<summary>The drive</summary><pre><code>") && !other.contains("The drive"), "{file}");
 }
 
 #[test]
