@@ -158,6 +158,8 @@ fn long_latencies_of_a_table_are_in_milliseconds() {
     for repeat in outcome.steps[index].points.iter_mut().flat_map(|point| &mut point.repeats) {
         let measurement = repeat.measurement_mut().expect("it was measured");
         (0..4_000).for_each(|_| measurement.read.latency.record(Nanos::from_millis(50)));
+        measurement.write.latency = stats::Histogram::default();
+        (0..4_000).for_each(|_| measurement.write.latency.record(Nanos::from_millis(2)));
     }
     let text = report::summary(&outcome, 80, false);
     let mut table = text.lines().skip_while(|line| !line.starts_with("Access time "));
