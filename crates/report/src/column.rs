@@ -1,7 +1,7 @@
 //! The figures of a step as columns: what each is, and in which unit it is shown.
 
 use measurement::Better;
-use plan::Metric;
+use plan::{Group, Metric};
 use stats::Interval;
 
 use crate::figure::{CellFigure, CellFigures, scaled};
@@ -35,6 +35,12 @@ pub(crate) fn columns(part: &MeasuredStep) -> Vec<Column> {
     let is_given = |metric: &Metric| part.readings.iter().any(|one| one.figure(*metric).interval().is_some());
     let latencies = of_latencies(part);
     Metric::tabled().filter(is_given).map(|metric| Column::of(metric).with(latencies)).collect()
+}
+
+/// The figures of flushes that any point of a step gives; none of trials, which make their own requests.
+pub(crate) fn of_flushes(part: &MeasuredStep) -> Vec<Metric> {
+    let is_given = |metric: &Metric| part.readings.iter().any(|one| one.figure(*metric).interval().is_some());
+    Metric::of_group(Group::Flush).filter(|metric| part.trials().is_none() && is_given(metric)).collect()
 }
 
 /// The unit of latencies before they are scaled.

@@ -2,9 +2,9 @@
 
 use crate::support;
 use assay_report as report;
-use block::{Bytes, Nanos};
+use block::{Bytes, Nanos, Op};
 use lab::plan::{Action, Axis, Limit};
-use lab::{DriveRecord, Outcome, Repeat};
+use lab::{DriveRecord, Finding, Outcome, Repeat, Wear};
 
 fn widest(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
@@ -186,6 +186,36 @@ fn summed_up(change: impl Fn(&lab::plan::Step, &mut engine::Measurement)) -> Str
         repeats.for_each(|repeat| change(of, repeat));
     }
     report::summary(&outcome, 80, false).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// As with `fsync`: rates without flushes would contradict the latencies.
+#[test]
+fn flushes_have_figures_wherever_there_were_any() {
+    let mut outcome = support::outcome();
+    let shown = |outcome: &Outcome| {
+        [report::summary(outcome, 80, false), report::export::review_markdown(outcome), report::html(outcome)]
+    };
+    assert!(
+        shown(&outcome).iter().all(|text| !text.contains("ean flush") && !text.contains("Flushes, ")),
+        "none was made"
+    );
+    let index = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "access").unwrap();
+    for repeat in outcome.steps[index].points.iter_mut().flat_map(|point| &mut point.repeats) {
+        let measurement = repeat.measurement_mut().expect("it was measured");
+        let at = measurement.elapsed;
+        (0..200).for_each(|_| measurement.record(Op::Flush, Bytes::ZERO, at, Nanos::from_micros(440)));
+    }
+    let [text, markdown, page] = shown(&outcome);
+    assert!(widest(&text) <= 80, "{text}");
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("Flushes: Access time  "));
+    let head = lines.next().unwrap_or_else(|| panic!("no table:\n{text}"));
+    assert!(["Flushes, 1/s", "Mean, µs", "99 %, µs"].iter().all(|column| head.contains(column)), "{head}");
+    let row = lines.nth(1).unwrap();
+    assert!(row.starts_with("random read ") && row.matches("440").count() == 2, "{row}");
+    assert!(markdown.contains("| Flushes, 1/s | Mean flush latency, µs | 99 % flush latency, µs |"), "{markdown}");
+    for column in ["Flushes, <span class=\"unit\">1/s</span>", "Mean flush", "99 % flush"] {
+        assert!(page.contains(column), "{column}");
+    }
 }
 
 #[test]
