@@ -343,8 +343,8 @@ fn what_is_not_measured_on_the_empty_drive_changes_from_the_filled_one() {
     assert!(row("Rand. write, 4K, QD1 ").ends_with(" × slower (filled to steady)"), "{text}");
     assert!(row("Rand. write, 4K, QD32").ends_with("× slower"), "{text}");
     let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("IOPS (5.38 × slower)") && told.contains("on the empty drive to"), "{told}");
-    assert!(told.contains("% of their rate on the empty drive"), "{told}");
+    assert!(told.contains("IOPS (5.38 × slower)") && told.contains("on the filled drive to"), "{told}");
+    assert!(told.contains("% of their rate on the filled drive"), "{told}");
     let page = report::html(&outcome).replace('\u{a0}', " ");
     assert!(page.contains("filled to steady") && page.contains("Reads of an empty drive need not access its media"));
 }
