@@ -77,6 +77,27 @@ fn a_drive_that_was_written_only_in_part_is_not_called_steady() {
     assert_eq!(report::summary(&outcome, 80, false), steady, "the plan is taken at its word");
 }
 
+/// As on a disk that is written at random for an hour: `at-least` is of a time, too.
+#[test]
+fn a_conditioning_that_a_time_ended_is_of_what_it_wrote() {
+    let mut outcome = support::outcome();
+    let wear = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "wear").unwrap();
+    let written = outcome.steps[wear].points[0].repeats[0].measurement().unwrap().write.bytes;
+    let capacity = written.times(24);
+    outcome.capacity = Some(capacity);
+    let index = outcome.steps[wear].index;
+    let text = Wear { written, capacity }.finding().expect("that is little");
+    outcome.findings.push(Finding { step: Some("wear".to_owned()), cell: None, text });
+    for (percent, is_constructed, share) in [(100, true, "4.2 %"), (50, false, "4.2 %"), (50, true, "54 %")] {
+        let Action::Condition(condition) = &mut outcome.plan.steps[index].action else { panic!("it conditions") };
+        condition.at_least = vec![Limit::Percent(percent), Limit::Time(Nanos::from_secs(3600))];
+        condition.construct = is_constructed;
+        let told = report::summary(&outcome, 80, false).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(&format!("of random writes ({share} of the drive)")), "{share}: {told}");
+        assert!(told.contains("Briefly written") && !told.contains("steady"), "{told}");
+    }
+}
+
 /// As on a file of a busy machine: no figure within ±2 %, and a conditioning that its rule does not call steady.
 #[test]
 fn what_is_too_noisy_to_tell_states_apart_is_said_to_be() {
@@ -169,25 +190,6 @@ fn long_latencies_of_a_table_are_in_milliseconds() {
     assert!(row.contains(" 50.0") || row.contains(" 50.1"), "{row}");
 }
 
-#[test]
-fn a_report_says_what_each_job_did() {
-    let page = report::html(&with_jobs());
-    for words in ["concurrently: reader (random read, ", "; writer (random write, "] {
-        assert!(page.contains(words), "{words}");
-    }
-}
-
-/// The summary of the made-up review with other figures, its lines joined.
-fn summed_up(change: impl Fn(&lab::plan::Step, &mut engine::Measurement)) -> String {
-    let mut outcome = support::outcome();
-    for step in &mut outcome.steps {
-        let of = &outcome.plan.steps[step.index];
-        let repeats = step.points.iter_mut().flat_map(|point| &mut point.repeats).filter_map(Repeat::measurement_mut);
-        repeats.for_each(|repeat| change(of, repeat));
-    }
-    report::summary(&outcome, 80, false).split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// As with `fsync`: rates without flushes would contradict the latencies.
 #[test]
 fn flushes_have_figures_wherever_there_were_any() {
@@ -216,6 +218,25 @@ fn flushes_have_figures_wherever_there_were_any() {
     for column in ["Flushes, <span class=\"unit\">1/s</span>", "Mean flush", "99 % flush"] {
         assert!(page.contains(column), "{column}");
     }
+}
+
+#[test]
+fn a_report_says_what_each_job_did() {
+    let page = report::html(&with_jobs());
+    for words in ["concurrently: reader (random read, ", "; writer (random write, "] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+/// The summary of the made-up review with other figures, its lines joined.
+fn summed_up(change: impl Fn(&lab::plan::Step, &mut engine::Measurement)) -> String {
+    let mut outcome = support::outcome();
+    for step in &mut outcome.steps {
+        let of = &outcome.plan.steps[step.index];
+        let repeats = step.points.iter_mut().flat_map(|point| &mut point.repeats).filter_map(Repeat::measurement_mut);
+        repeats.for_each(|repeat| change(of, repeat));
+    }
+    report::summary(&outcome, 80, false).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
