@@ -12,7 +12,7 @@ use workload::{Pattern, Workload};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Wear {
     pub written: Bytes,
-    /// How much the drive holds.
+    /// How much data the drive takes.
     pub capacity: Bytes,
 }
 

@@ -4,7 +4,7 @@ use block::Bytes;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use measurement::{Clock, Run};
-use plan::{Action, Finding, Outcome, PointOutcome, Step};
+use plan::{Action, Finding, Outcome, PointOutcome, Site, Step};
 use serde_json::Value;
 
 use crate::cost::Cost;
@@ -152,9 +152,9 @@ fn zones(outcome: &Outcome) -> Option<String> {
             .to_owned();
     if zones.writable() < zones.space() {
         words += &format!(
-            " Percentages of the drive are of its addresses, {}, of which {} can be written.",
-            zones.space(),
-            zones.writable()
+            " Percentages of the drive are of what its zones hold, {}; its addresses are {}.",
+            zones.writable(),
+            zones.space()
         );
     }
     Some(words)
@@ -165,7 +165,7 @@ fn is_constructed(step: &Step) -> bool {
     match &step.action {
         Action::Fill(fill) => fill.construct,
         Action::Precondition(precondition) => precondition.construct,
-        Action::Condition(condition) => condition.constructed(Bytes::from_gib(1)).is_some(),
+        Action::Condition(condition) => condition.constructed(&Site::ANY).is_some(),
         _ => false,
     }
 }

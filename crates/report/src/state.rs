@@ -48,7 +48,7 @@ impl DriveState {
                 }
                 None if work.wears() => {
                     let wear =
-                        outcome.capacity.and_then(|capacity| worn_by(outcome, index, Wear { written, capacity }));
+                        outcome.writable().and_then(|capacity| worn_by(outcome, index, Wear { written, capacity }));
                     written = wear.map_or(written, |wear| wear.written);
                     wear.filter(|wear| !wear.is_whole()).map_or_else(|| Self::judged(judge(index)), Self::Written)
                 }
@@ -121,7 +121,7 @@ fn worn_by(outcome: &Outcome, index: usize, before: Wear) -> Option<Wear> {
     Some(match &step.action {
         // Another limit than of data ended it, and only a drive that can be put behind writes has more than was measured.
         Action::Condition(condition) if outcome.findings.iter().any(is_doubt) => {
-            let with = behind(measured + constructed(outcome, condition, before.capacity));
+            let with = behind(measured + constructed(outcome, condition));
             if with.is_whole() { behind(measured) } else { with }
         }
         Action::Condition(condition) => behind(measured.max(condition.least_written(before.capacity))),
@@ -131,10 +131,12 @@ fn worn_by(outcome: &Outcome, index: usize, before: Wear) -> Option<Wear> {
 }
 
 /// How much of a conditioning was written without being measured, where the drive is flash of which the spare is known.
-fn constructed(outcome: &Outcome, condition: &Condition, capacity: Bytes) -> Bytes {
+fn constructed(outcome: &Outcome, condition: &Condition) -> Bytes {
     let drive = outcome.drive.as_ref().and_then(DriveRecord::drive);
     let can = drive.is_some_and(|drive| drive.spare().is_some());
-    let construction = condition.constructed(capacity).filter(|_| can);
+    let site = outcome.capacity.zip(outcome.writable());
+    let site = site.map(|(capacity, writable)| Site { writable, ..Site::of(capacity) });
+    let construction = site.and_then(|site| condition.constructed(&site)).filter(|_| can);
     construction.map_or(Bytes::ZERO, |construction| construction.bytes())
 }
 

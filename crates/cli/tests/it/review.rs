@@ -165,6 +165,26 @@ fn what_a_report_says_repeats_a_run_of_ones_own_files() {
     }
 }
 
+/// Zones of 2 GiB that hold 1,077 MiB each.
+#[test]
+fn a_share_of_a_drive_with_zones_is_of_what_these_hold() {
+    const PLAN: &str = "name = \"z\"\n[[step]]\nname = \"wear\"\ndo = \"condition\"\nrw = \"randwrite\"\nbs = \"1m\"\n\
+        iodepth = 4\nround = \"200ms\"\nsteady = false\nat-most = \"50%\"\n";
+    let place = Place::new();
+    std::fs::write(place.path("z.toml"), PLAN).unwrap();
+    let target = "sim:zn540-1tb?capacity.user=17232MiB";
+    let said = place.succeeds(&["review", target, "--plan", "z.toml"]);
+    let document = place.succeeds(&["show", "last", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let written = &document["steps"][0]["cells"][0]["measurements"][0]["write"]["bytes"];
+    let share = written.as_f64().unwrap() / (16.0 * 1077.0 * f64::from(1 << 20));
+    assert!((0.5..0.55).contains(&share), "{share}");
+    let percent = format!("({:.0} % of the drive)", share * 100.0);
+    assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains(&percent), "{percent}: {said}");
+    let dry = place.succeeds(&["review", target, "--plan", "z.toml", "--dry-run"]);
+    assert!(dry.lines().any(|line| line.contains("Wear  8.41 GiB")), "{dry}");
+}
+
 #[test]
 fn one_seed_gives_one_result_and_another_another() {
     let plan = Place::new();
