@@ -407,6 +407,7 @@ pub fn survey(name: &str, options: &RealOptions, given: Option<Endurance>) -> Re
     if let Some(size) = options.size.filter(|size| would_be_made && length.is_none_or(|length| length < *size)) {
         let place = Place {
             capacity: size,
+            writable: size,
             pace: Pace::of(&Environment::with_target(path)),
             is_simulated: false,
             is_disk: false,

@@ -59,9 +59,9 @@ pub fn fits(plan: &Plan, subject: &dyn Subject) -> Result<(), LabError> {
 /// Whether there is memory for the random states that a plan brings its target into: it is asked before the steps that come
 /// first take theirs.
 fn has_room(plan: &Plan, subject: &dyn Subject) -> Result<(), LabError> {
-    let (site, capacity) = (subject.site(), subject.capacity());
+    let site = subject.site();
     let is_random =
-        |step: &&Step| step.work(&site).constructed(capacity).is_some_and(|construction| construction.is_random());
+        |step: &&Step| step.work(&site).constructed(&site).is_some_and(|construction| construction.is_random());
     match plan.steps.iter().find(is_random) {
         Some(step) => subject.check_states().map_err(|error| error.at(&step.name, "")),
         None => Ok(()),

@@ -54,6 +54,10 @@ impl Subject for Metered {
         self.target.capacity()
     }
 
+    fn writable(&self) -> Bytes {
+        self.target.writable()
+    }
+
     fn block(&self) -> Bytes {
         self.target.block()
     }

@@ -234,6 +234,7 @@ impl Subject for Real {
         let pace = Pace::of(&self.environment());
         Place {
             capacity: self.capacity(),
+            writable: self.writable(),
             pace,
             is_simulated: false,
             is_disk: false,

@@ -30,7 +30,10 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
     };
     let mut tried = trials_of(store, run.id)?;
     let capacity = capacity_of(&run);
-    let site = Site { capacity: capacity.unwrap_or(Site::ANY.capacity), ..Site::ANY };
+    let drive = drive_of(store, &run)?;
+    let of_all = capacity.unwrap_or(Site::ANY.capacity);
+    let writable = drive.as_ref().map_or(of_all, |drive| drive.writable(of_all));
+    let site = Site { writable, ..Site::of(of_all) };
     let mut steps = Vec::new();
     for (index, step) in plan.steps.iter_mut().enumerate() {
         let work = step.work(&site);
@@ -57,7 +60,6 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
     let findings = findings_of(store, run.id, &plan)?;
     leave_out_purges(&mut plan, &findings);
     let health = health_of(store, run.id)?;
-    let drive = drive_of(store, &run)?;
     Ok(Outcome { capacity, drive, run, plan, steps, health, findings, pooled: Vec::new() })
 }
 

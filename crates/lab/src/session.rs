@@ -280,7 +280,7 @@ impl<'a> Session<'a> {
         };
         if work.wears() {
             lineage.written += written;
-            let wear = Wear { written: lineage.written, capacity: lineage.subject.capacity() };
+            let wear = Wear { written: lineage.written, capacity: lineage.subject.writable() };
             if let (Passes::Condition(_), Some(finding)) = (work.passes, wear.finding()) {
                 self.note(Some(&step.name), lineage.cell(), &finding)?;
             }

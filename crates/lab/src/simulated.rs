@@ -21,7 +21,7 @@ use crate::conditioning::{self, Conditioning};
 use crate::cost::Place;
 use crate::counted::counted;
 use crate::health::{HealthReading, of_simulated};
-use crate::plan::Construction;
+use crate::plan::{Construction, writable};
 use crate::subject::{Keep, LiveCallback, MeasureTask, Share, Subject, needs_root};
 use crate::{DriveRecord, LabError};
 
@@ -251,6 +251,10 @@ impl Simulated {
 impl Subject for Simulated {
     fn capacity(&self) -> Bytes {
         self.drive.shape().capacity
+    }
+
+    fn writable(&self) -> Bytes {
+        writable(&self.preset)
     }
 
     fn block(&self) -> Bytes {

@@ -115,6 +115,11 @@ pub trait Subject: Send {
     /// How much of it there is to use.
     fn capacity(&self) -> Bytes;
 
+    /// How much data that is once all of it is written.
+    fn writable(&self) -> Bytes {
+        self.capacity()
+    }
+
     /// The smallest request that it takes, of which all others are multiples.
     fn block(&self) -> Bytes;
 
@@ -306,6 +311,7 @@ pub trait Subject: Send {
     fn site(&self) -> Site {
         Site {
             capacity: self.capacity(),
+            writable: self.writable(),
             block: Some(self.block()),
             spare: self.spare(),
             fill_spans: self.fill_spans(),

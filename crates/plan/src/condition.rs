@@ -83,30 +83,31 @@ impl Condition {
         self.workload.stop.time.filter(|&time| time > Nanos::ZERO)
     }
 
-    /// How much is to be written before it ends, unless it takes too long.
-    pub fn least_written(&self, capacity: Bytes) -> Bytes {
-        self.at_least.iter().filter_map(|least| least.stop(capacity).bytes).min().unwrap_or(Bytes::ZERO)
+    /// How much is to be written before it ends, unless it takes too long, where so much can be written.
+    pub fn least_written(&self, writable: Bytes) -> Bytes {
+        self.at_least.iter().filter_map(|least| least.stop(writable).bytes).min().unwrap_or(Bytes::ZERO)
     }
 
-    /// What comes before the rounds on a simulated drive of this capacity that can be put behind it; none where nothing does.
-    pub fn constructed(&self, capacity: Bytes) -> Option<Construction> {
-        let writes = self.least_written(capacity).round_down(self.workload.block);
-        if writes == Bytes::ZERO {
+    /// What comes before the rounds on such a simulated drive that can be put behind it; none where nothing does, or where not
+    /// all addresses can be written.
+    pub fn constructed(&self, site: &Site) -> Option<Construction> {
+        let writes = self.least_written(site.writable).round_down(self.workload.block);
+        if writes == Bytes::ZERO || site.writable < site.capacity {
             return None;
         }
         let workload = Workload { stop: Stop::after_bytes(writes), ..self.workload.clone() };
-        if self.construct { Construction::of(&workload, capacity) } else { None }
+        if self.construct { Construction::of(&workload, site.capacity) } else { None }
     }
 }
 
 impl Limit {
-    /// The stop of a workload that goes on for so much on a target of this capacity.
-    pub fn stop(self, capacity: Bytes) -> Stop {
+    /// The stop of a workload that goes on for so much on a target of which so much can be written.
+    pub fn stop(self, writable: Bytes) -> Stop {
         match self {
             Self::Time(time) => Stop::after(time),
             Self::Bytes(bytes) => Stop::after_bytes(bytes),
             Self::Percent(percent) => {
-                Stop::after_bytes(Bytes::new((u128::from(capacity.get()) * u128::from(percent) / 100) as u64))
+                Stop::after_bytes(Bytes::new((u128::from(writable.get()) * u128::from(percent) / 100) as u64))
             }
         }
     }

@@ -1,9 +1,15 @@
 //! A simulated drive as a run keeps it, so that reading the run never asks what the drive is today.
 
+use block::Bytes;
 use drive::preset::{ListPrice, Preset, Rated, Spec, is_title_of_changed};
 use serde::{Deserialize, Serialize};
 
 use crate::replicate::{KnownFigure, known_figures};
+
+/// How much data a simulated drive takes, which is less than its addresses where zones cannot be written to their end.
+pub fn writable(preset: &Preset) -> Bytes {
+    preset.zones().map_or(preset.capacity(), |zones| zones.writable())
+}
 
 /// What reading a run needs of its simulated drive. It is kept in the store when the run begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -106,6 +112,11 @@ impl DriveRecord {
     /// Whether the run kept no record, so that this is the drive as the program has it now.
     pub fn is_of_today(&self) -> bool {
         self.today.is_some()
+    }
+
+    /// How much of so many addresses can be written.
+    pub fn writable(&self, capacity: Bytes) -> Bytes {
+        self.drive().filter(|drive| drive.capacity() == capacity).map_or(capacity, |drive| writable(&drive))
     }
 
     pub fn fact(&self, name: &str) -> Option<String> {

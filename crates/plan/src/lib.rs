@@ -60,7 +60,7 @@ pub use condition::Condition;
 pub use construct::Construction;
 pub use diagnostic::{Diagnostic, render};
 pub(crate) use diagnostic::{Mistakes, printable};
-pub use drive_record::DriveRecord;
+pub use drive_record::{DriveRecord, writable};
 pub use experiment::{Experiment, Experiments};
 pub use fill::{Fill, leaves_filled};
 pub use idle::Idle;

@@ -66,6 +66,8 @@ const MIXED_RATE: Row = Row { group: Group::Mixed, better: Better::More, change:
 
 const SERVICE: Row = Row { group: Group::Service, ..LATENCY };
 
+const FLUSH: Row = Row { group: Group::Flush, ..LATENCY };
+
 const ENERGY: Row = Row { group: Group::Energy, change: ["less", "more"], ..LATENCY };
 
 /// What figures tell of alike.
@@ -79,6 +81,8 @@ pub enum Group {
     Service,
     /// What reads and writes of a mix do, each for themselves.
     Mixed,
+    /// Flushes, which are no requests: neither rates nor other latencies count them.
+    Flush,
     /// What the drive does inside.
     Flash,
     /// How long all of it took.
@@ -213,6 +217,22 @@ figures! {
         heading: Some(("99 % service", "From submission; the others count from arrival")),
         of: |measured| measured.service().map(|service| service.percentile(99.0).as_micros_f64()),
         ..SERVICE
+    };
+    /// Flushes a second.
+    FlushRate: Row {
+        key: "flush-rate", title: "Flushes", unit: "1/s", better: Better::More, change: ["slower", "faster"],
+        of: |measured| Some(rate(flushes(measured, 1)?, measured)),
+        ..FLUSH
+    };
+    FlushMean: Row {
+        key: "flush-latency-mean", title: "Mean flush latency", has_mean: true,
+        of: |measured| Some(flushes(measured, 1)?.latency.mean() / 1e3),
+        ..FLUSH
+    };
+    /// 99th percentile of the same.
+    Flush99: Row {
+        key: "flush-latency99", title: "99 % flush latency", of: |measured| of_flow(flushes(measured, 100)?, 99.0),
+        ..FLUSH
     };
     /// Data programmed into flash for each byte written.
     WriteAmplification: Row {
@@ -468,6 +488,11 @@ fn of_mix(measured: &Measurement) -> Option<(&Flow, &Flow)> {
     (measured.read.requests > 0 && measured.write.requests > 0).then_some((&measured.read, &measured.write))
 }
 
+/// The flushes of a measurement that made so many of them at least.
+fn flushes(measured: &Measurement, least: u64) -> Option<&Flow> {
+    Some(&measured.flush).filter(|flush| flush.requests >= least)
+}
+
 fn rate(flow: &Flow, measured: &Measurement) -> f64 {
     flow.requests as f64 / measured.elapsed.as_secs_f64()
 }
@@ -492,74 +517,4 @@ fn consumed(measurement: &Measurement) -> Option<Consumption> {
 }
 
 #[cfg(test)]
-mod tests {
-    use block::{Bytes, Nanos, Op, Seed};
-    use drive::Counters;
-    use measurement::Clock;
-    use workload::Workload;
-
-    use super::*;
-
-    #[test]
-    fn a_measurement_gives_each_figure_in_its_unit() {
-        let mut measurement = Measurement::new(Workload::default(), Seed::new(1), Clock::Virtual);
-        let each = Nanos::from_millis(1);
-        for i in 1..=2000 {
-            measurement.record(Op::Write, Bytes::from_kib(4), each.times(i), each);
-        }
-        let page = Bytes::from_kib(4);
-        let counters = Counters { host_written: page.times(2000), pages_programmed: 3000, page, ..Counters::default() };
-        measurement.drive = Some(counters);
-        for (name, expected) in [
-            ("iops", 1000.0),
-            ("bandwidth", 4.096),
-            ("latency-mean", 1000.0),
-            ("write-amplification", 1.5),
-            ("elapsed", 2.0),
-        ] {
-            let found = Metric::named(name).unwrap().of(&measurement).unwrap();
-            assert!((found / expected - 1.0).abs() < 0.002, "{name}: {found}");
-        }
-    }
-
-    #[test]
-    fn a_meter_and_a_drive_that_keeps_account_give_the_same_figures() {
-        let mut measurement = Measurement::new(Workload::default(), Seed::new(1), Clock::Real);
-        for i in 1..=2000 {
-            measurement.record(Op::Read, Bytes::from_kib(4), Nanos::from_millis(1).times(i), Nanos::from_millis(1));
-        }
-        measurement.drive = Some(Counters { energy_nj: 5_000_000_000, ..Counters::default() });
-        let figures = |measurement: &Measurement| {
-            Metric::of_group(Group::Energy).map(|one| one.of(measurement)).collect::<Vec<_>>()
-        };
-        let gib = 2000.0 * 4096.0 / f64::from(1 << 30);
-        assert_eq!(figures(&measurement), [Some(2.5), Some(5.0), None, Some(5.0 / gib), Some(2.5)]);
-        let metered = Consumption { joules: Some(5.0), idle_watts: Some(0.5), ..Consumption::default() };
-        (measurement.drive, measurement.energy) = (None, Some(metered));
-        assert_eq!(figures(&measurement), [Some(2.5), Some(5.0), Some(4.0), Some(5.0 / gib), Some(2.5)]);
-        measurement.energy = Some(Consumption { idle_watts: Some(0.5), ..Consumption::default() });
-        assert_eq!(figures(&measurement), [None; 5], "a meter that failed gives nothing, not zero");
-    }
-
-    #[test]
-    fn nothing_is_given_where_nothing_was_measured() {
-        let nothing = Measurement::new(Workload::default(), Seed::new(1), Clock::Virtual);
-        for metric in Metric::ALL {
-            assert_eq!(metric.of(&nothing), None, "{metric:?}");
-        }
-    }
-
-    #[test]
-    fn no_two_figures_share_a_name() {
-        let mut keys: Vec<&str> = Metric::ALL.iter().map(|metric| metric.key()).collect();
-        keys.sort_unstable();
-        assert!(keys.windows(2).all(|two| two[0] != two[1]), "{keys:?}");
-        let mut titles: Vec<&str> = Metric::tabled().map(Metric::title).collect();
-        titles.sort_unstable();
-        assert!(titles.windows(2).all(|two| two[0] != two[1]), "{titles:?}");
-        let mut aspects: Vec<&str> = Aspect::all().into_iter().map(Aspect::name).collect();
-        assert_eq!(aspects[0], Aspect::THROUGHPUT.name(), "other figures may follow it");
-        aspects.sort_unstable();
-        assert!(aspects.windows(2).all(|two| two[0] != two[1]), "{aspects:?}");
-    }
-}
+mod tests;

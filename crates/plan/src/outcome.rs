@@ -32,6 +32,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// How much data the target takes, as far as it was used: less than its capacity where zones cannot be written to their end.
+    pub fn writable(&self) -> Option<Bytes> {
+        let capacity = self.capacity?;
+        Some(self.drive.as_ref().map_or(capacity, |drive| drive.writable(capacity)))
+    }
+
     /// What the drive costs: as it was given for the run, or else as its file has it.
     pub fn price(&self) -> Option<ListPrice> {
         let given = self.run.annotations.price.map(ListPrice::given);

@@ -44,7 +44,7 @@ impl StepKind for Saturate {
 
     fn phases<'s>(&'s self, site: &Site) -> Vec<Phase<'s>> {
         let run = |point, limits: &[Limit]| {
-            let workload = Workload { stop: self.first_of(limits, site.capacity), ..self.workload.clone() };
+            let workload = Workload { stop: self.first_of(limits, site.writable), ..self.workload.clone() };
             Phase::Run { cells: Cow::Owned(vec![Cell { point, workload }]), keeps: true, construct: false }
         };
         let after = |idle: &Nanos| {
@@ -84,9 +84,9 @@ impl Saturate {
         Some(Self { workload, at_most, burst, idle: body.idle.clone().unwrap_or_default() })
     }
 
-    /// The stop at the first of these limits on a target of this capacity; each worker writes one block at least.
-    fn first_of(&self, limits: &[Limit], capacity: Bytes) -> Stop {
-        let stops: Vec<Stop> = limits.iter().map(|limit| limit.stop(capacity)).collect();
+    /// The stop at the first of these limits where so much can be written; each worker writes one block at least.
+    fn first_of(&self, limits: &[Limit], writable: Bytes) -> Stop {
+        let stops: Vec<Stop> = limits.iter().map(|limit| limit.stop(writable)).collect();
         let time = stops.iter().filter_map(|stop| stop.time).min();
         let least = self.workload.block_max().times(u64::from(self.workload.workers));
         let bytes = stops.iter().filter_map(|stop| stop.bytes).min().map(|bytes| bytes.max(least));
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn it_writes_once_and_after_each_idle_time() {
         let action = step("bs = \"1m\"\nat-most = [\"200%\", \"1h\"]\nidle = [\"1s\", \"5min\"]").unwrap();
-        let site = Site { capacity: Bytes::from_gib(100), ..Site::ANY };
+        let site = Site::of(Bytes::from_gib(100));
         let work = Work { phases: action.kind().phases(&site), passes: action.kind().passes() };
         assert_eq!(work.keys(), ["", "idle=1s", "idle=5min"]);
         let stops: Vec<Stop> = work.cells().map(|cell| cell.workload.stop).collect();
@@ -119,6 +119,15 @@ mod tests {
             "it writes unless the plan says otherwise"
         );
         assert!(!work.wears(), "in order");
+    }
+
+    /// As of a drive with zones that cannot be written to their end.
+    #[test]
+    fn a_share_is_of_what_can_be_written() {
+        let site = Site { writable: Bytes::from_gib(50), ..Site::of(Bytes::from_gib(100)) };
+        let action = step("bs = \"1m\"\nat-most = \"90%\"").unwrap();
+        let work = Work { phases: action.kind().phases(&site), passes: action.kind().passes() };
+        assert_eq!(work.cells().next().unwrap().workload.stop.bytes, Some(Bytes::from_gib(45)));
     }
 
     #[test]

@@ -12,11 +12,19 @@ use workload::{Pattern, Workload};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Wear {
     pub written: Bytes,
-    /// How much the drive holds.
+    /// How much data the drive takes.
     pub capacity: Bytes,
 }
 
+/// What the finding begins with.
+const UNWORN: &str = "Later figures are not of a conditioned drive";
+
 impl Wear {
+    /// Whether a finding about a step says that the drive was not worn behind it.
+    pub fn is_doubted_by(finding: &str) -> bool {
+        finding.starts_with(UNWORN)
+    }
+
     /// Whether the drive may be called worn: nine tenths of what it holds were written, for a last round may fall
     /// a little short.
     pub fn is_whole(self) -> bool {
@@ -27,8 +35,8 @@ impl Wear {
     pub fn finding(self) -> Option<String> {
         (!self.is_whole()).then(|| {
             format!(
-                "Later figures are not of a conditioned drive: they were measured after {self}. Write the whole \
-                 capacity first, with at-least = \"100%\" and without --quick."
+                "{UNWORN}: they were measured after {self}. Write the whole capacity first, with at-least = \"100%\" and \
+                 without --quick."
             )
         })
     }
@@ -75,6 +83,7 @@ mod tests {
             let wear = Wear { written, capacity };
             assert_eq!((wear.is_whole(), wear.to_string().as_str()), (is_whole, words));
             assert_eq!(wear.finding().is_none(), is_whole, "{words}");
+            assert!(wear.finding().is_none_or(|finding| Wear::is_doubted_by(&finding)), "{words}");
         }
     }
 }

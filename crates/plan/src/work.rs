@@ -14,6 +14,8 @@ use crate::wears;
 pub struct Site {
     /// How much of it is used.
     pub capacity: Bytes,
+    /// How much data that is once all of it is written: less where zones cannot be written to their end.
+    pub writable: Bytes,
     /// The smallest request that it takes; none where that is not known yet.
     pub block: Option<Bytes>,
     /// How much flash it has beyond its capacity, if that is known.
@@ -24,7 +26,12 @@ pub struct Site {
 
 impl Site {
     /// Some target, for what does not depend on it.
-    pub const ANY: Self = Self { capacity: Bytes::from_gib(1024), block: None, spare: None, fill_spans: None };
+    pub const ANY: Self = Self::of(Bytes::from_gib(1024));
+
+    /// A target of which all of this can be written, and nothing else is known.
+    pub const fn of(capacity: Bytes) -> Self {
+        Self { capacity, writable: capacity, block: None, spare: None, fill_spans: None }
+    }
 }
 
 /// What a step does on a target. The plan's step says it; the session carries it out, and preflight, forecast, progress and
@@ -173,12 +180,12 @@ impl<'s> Work<'s> {
         self.phases.iter().find_map(|phase| if let Phase::Purge(method) = phase { Some(*method) } else { None })
     }
 
-    /// What a simulated drive of this capacity may be put behind without simulating it.
-    pub fn constructed(&self, capacity: Bytes) -> Option<Construction> {
+    /// What such a simulated drive may be put behind without simulating it.
+    pub fn constructed(&self, site: &Site) -> Option<Construction> {
         match self.passes {
-            Passes::Condition(condition) => condition.constructed(capacity),
+            Passes::Condition(condition) => condition.constructed(site),
             _ => self.phases.iter().find_map(|phase| match phase {
-                Phase::Run { cells, construct: true, .. } => Construction::of(&cells[0].workload, capacity),
+                Phase::Run { cells, construct: true, .. } => Construction::of(&cells[0].workload, site.capacity),
                 _ => None,
             }),
         }

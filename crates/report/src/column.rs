@@ -1,7 +1,7 @@
 //! The figures of a step as columns: what each is, and in which unit it is shown.
 
 use measurement::Better;
-use plan::Metric;
+use plan::{Group, Metric};
 use stats::Interval;
 
 use crate::figure::{CellFigure, CellFigures, scaled};
@@ -37,17 +37,20 @@ pub(crate) fn columns(part: &MeasuredStep) -> Vec<Column> {
     Metric::tabled().filter(is_given).map(|metric| Column::of(metric).with(latencies)).collect()
 }
 
+/// The figures of flushes that any point of a step gives; none of trials, which make their own requests.
+pub(crate) fn of_flushes(part: &MeasuredStep) -> Vec<Metric> {
+    let is_given = |metric: &Metric| part.readings.iter().any(|one| one.figure(*metric).interval().is_some());
+    Metric::of_group(Group::Flush).filter(|metric| part.trials().is_none() && is_given(metric)).collect()
+}
+
 /// The unit of latencies before they are scaled.
 const LATENCY: &str = "µs";
 
-/// The unit of all latencies of a step, so that those of a row can be compared: the one that suits the longest, but no seconds
-/// for what is shorter than ten milliseconds.
+/// The unit of all latencies of a step, so that those of a row can be compared.
 pub(crate) fn of_latencies(part: &MeasuredStep) -> Scaled<'static> {
     let latencies = || Metric::tabled().filter(|metric| metric.unit() == LATENCY);
     let figures = part.readings.iter().flat_map(|one| latencies().map(|metric| one.figure(metric)));
-    let means: Vec<f64> = figures.filter_map(|figure| Some(figure.interval()?.mean)).collect();
-    let (least, most) = (means.iter().copied().fold(f64::MAX, f64::min), means.iter().copied().fold(0.0, f64::max));
-    Scaled::of(LATENCY, if least < 1e4 { most.min(1e6) } else { most })
+    Scaled::over(LATENCY, figures.filter_map(|figure| Some(figure.interval()?.mean)))
 }
 
 impl Column {

@@ -1,18 +1,18 @@
-//! What stands behind the figures: conditions, environment, findings, plan, and how to repeat it.
+//! What stands behind the figures: conditions, environment and findings, and behind them how to repeat it.
 
 use block::Bytes;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use measurement::{Clock, Run};
-use plan::{Action, Finding, Outcome, PointOutcome, Step};
+use plan::{Action, Finding, Outcome, PointOutcome, Site, Step};
 use serde_json::Value;
-use workload::Workload;
 
 use crate::cost::Cost;
 use crate::number::{bound, capital};
 use crate::part::MeasuredStep;
 use crate::quoting::quoting;
-use crate::{health, prose, setup, table};
+use crate::reproduction::is_simulated;
+use crate::{health, prose, reproduction, setup, table};
 
 /// The moment `ms` milliseconds after 1970, to the minute: `2026-03-01 14:05 UTC`.
 pub fn date(ms: i64) -> String {
@@ -42,11 +42,6 @@ pub(crate) fn runs<'r>(named: impl Iterator<Item = (String, &'r Run)>) -> Markup
     table::framed("Runs", &runs)
 }
 
-/// Whether the run was on a simulated drive.
-fn is_simulated(run: &Run) -> bool {
-    run.target.starts_with("sim:")
-}
-
 /// Everything after the steps.
 pub(crate) fn back_matter(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
     html! {
@@ -55,17 +50,7 @@ pub(crate) fn back_matter(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
         section #health { h2 { "Health of the drive" } (health::section(&outcome.health)) }
         section #conditions { h2 { "Conditions" } (conditions(outcome, parts)) }
         section #environment { h2 { "Environment" } (environment(&outcome.run)) }
-        section #repeat {
-            h2 { "Repeat this" }
-            p { "The same command runs the same plan with the same random seed"
-                @if is_simulated(&outcome.run) { " and, with the same version, gives the same figures" }
-                ":"
-            }
-            pre.command { code { (command(outcome)) } }
-            @if !outcome.plan.text.is_empty() {
-                details { summary { "The plan" } pre { code { (outcome.plan.text) } } }
-            }
-        }
+        (reproduction::section(outcome))
     }
 }
 
@@ -167,9 +152,9 @@ fn zones(outcome: &Outcome) -> Option<String> {
             .to_owned();
     if zones.writable() < zones.space() {
         words += &format!(
-            " Percentages of the drive are of its addresses, {}, of which {} can be written.",
-            zones.space(),
-            zones.writable()
+            " Percentages of the drive are of what its zones hold, {}; its addresses are {}.",
+            zones.writable(),
+            zones.space()
         );
     }
     Some(words)
@@ -180,7 +165,7 @@ fn is_constructed(step: &Step) -> bool {
     match &step.action {
         Action::Fill(fill) => fill.construct,
         Action::Precondition(precondition) => precondition.construct,
-        Action::Condition(condition) => condition.constructed(Bytes::from_gib(1)).is_some(),
+        Action::Condition(condition) => condition.constructed(&Site::ANY).is_some(),
         _ => false,
     }
 }
@@ -264,73 +249,9 @@ fn words(key: &str) -> String {
         .join(" ")
 }
 
-/// The command that does the same again.
-fn command(outcome: &Outcome) -> String {
-    let run = &outcome.run;
-    let single = outcome.steps.first().and_then(|step| step.points.first()?.workload()).filter(|_| run.plan == "run");
-    let mut words = vec!["assay".to_owned()];
-    match single {
-        Some(workload) => {
-            words.extend(["run".to_owned(), quoted(&run.target)]);
-            words.extend(options(workload));
-        }
-        None => {
-            words.extend(["review".to_owned(), quoted(&run.target)]);
-            if run.plan != "review" {
-                words.push(format!("--plan {}", quoted(&run.plan)));
-            }
-        }
-    }
-    // A workload's own span is among its options.
-    let size = run.size.filter(|_| single.is_none_or(|workload| workload.size.is_none()));
-    words.extend(size.map(|size| format!("--size {}", workload::amount(size))));
-    words.extend(run.quick.then(|| "--quick".to_owned()));
-    let is_full = run.target.starts_with("sim:") && !run.simulated && outcome.plan.has_simulated_lengths;
-    words.extend(is_full.then(|| "--full-length".to_owned()));
-    words.extend(run.repeats.map(|repeats| format!("--repeats {repeats}")));
-    words.push(format!("--seed {}", run.seed));
-    words.join(" ")
-}
-
-/// A workload as options of the command line.
-fn options(workload: &Workload) -> Vec<String> {
-    let mut workload = workload.clone();
-    // The command line has it of each worker.
-    workload.stop.bytes = workload.stop.bytes.map(|bytes| Bytes::new(bytes.get() / u64::from(workload.workers.max(1))));
-    let fields = workload.fields().into_iter().map(|(field, value)| quoted(&format!("--{}={value}", field.name())));
-    let is_timed = workload.stop.time.is_some() && workload.stop.bytes.is_none();
-    fields.chain(is_timed.then(|| "--time_based".to_owned())).collect()
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use block::Nanos;
-    use workload::Stop;
-
     use super::*;
-
-    #[test]
-    fn a_command_line_keeps_amounts_exact_and_words_whole() {
-        let time =
-            Workload { stop: Stop::after(Nanos::from_millis(1500)), offset: Bytes::from_gib(2), ..Workload::default() };
-        let options = super::options(&time).join(" ");
-        assert_eq!(options, "--rw=read --bs=4k --iodepth=1 --offset=2g --runtime=1500ms --time_based");
-        let each = Stop::after_bytes(Bytes::from_mib(8));
-        let options = super::options(&Workload { stop: each, workers: 2, ..Workload::default() }).join(" ");
-        assert!(options.ends_with("--numjobs=2 --io_size=4m"), "{options}");
-        assert_eq!(quoted("sim:x25-m"), "sim:x25-m");
-        assert_eq!(quoted("my file's"), r"'my file'\''s'");
-    }
 
     #[test]
     fn recorded_names_become_words() {

@@ -40,7 +40,7 @@ impl Cost {
             return None;
         }
         let amount = price.as_ref().map(|price| price.amount.amount());
-        let gigabytes = outcome.capacity.map(|capacity| capacity.get() as f64 / 1e9).filter(|size| *size > 0.0);
+        let gigabytes = outcome.writable().map(|writable| writable.get() as f64 / 1e9).filter(|size| *size > 0.0);
         let places = key_places(outcome).into_iter().filter(|place| place.metric.is_throughput());
         let figures = places.filter_map(|place| {
             let named = |index: usize| outcome.plan.steps[index].name == place.step;

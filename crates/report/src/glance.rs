@@ -73,12 +73,12 @@ fn card(scorecard: &Scorecard, row: &KeyFigure, rated: Option<f64>, published: O
         .filter_map(|(state, entry)| Some((state, *entry.as_ref()?.figure.interval()?)))
         .collect();
     let own = bars.iter().map(|(_, interval)| interval.mean).chain(rated).chain(published);
+    let scaled = Scaled::over(row.metric.unit(), own.clone());
     let most = own.fold(0.0, f64::max);
     // A drive far beyond this one would make all of its bars short.
     let others: Vec<f64> = others.iter().copied().filter(|other| *other <= most * 1.3).collect();
     let end = others.iter().copied().fold(most, f64::max).max(f64::MIN_POSITIVE) * 1.02;
     let at = |value: f64| format!("{:.1}%", (value / end * 100.0).clamp(0.0, 100.0));
-    let scaled = Scaled::of(row.metric.unit(), most);
     let request = &row.request;
     let (name, detail) = match row.metric.is_throughput() {
         true if request.pattern.is_mixed() => (

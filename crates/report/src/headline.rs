@@ -8,6 +8,7 @@ use crate::limited::limits;
 use crate::noise::too_noisy;
 use crate::number::{capital, latency, percent, three, with_unit};
 use crate::part::MeasuredStep;
+use crate::prose;
 
 /// The sentence; none where the plan measures no random requests.
 pub(crate) fn headline(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Option<String> {
@@ -58,20 +59,29 @@ fn consistent(scorecard: &Scorecard) -> Option<String> {
     ))
 }
 
-/// `in steady state, random writes keep 13 % of their rate on the empty drive, limited by garbage collection`.
+/// `in steady state, random writes keep 13 % of their rate on the filled drive, limited by garbage collection`, and before it
+/// what filling the drive changes.
 fn worn(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Option<String> {
-    let writes = scorecard.of_pattern(Pattern::RandWrite, Metric::Iops);
-    let changes = writes.filter_map(|row| scorecard.change(row)).filter(|change| change.after.0.is_written());
-    let StateChange { before, after, change, .. } = changes.last()?;
+    let writes = scorecard.of_pattern(Pattern::RandWrite, Metric::Iops).map(|row| scorecard.changes(row));
+    let is_worn = |changes: &Vec<StateChange>| changes.last().is_some_and(|change| change.after.0.is_written());
+    let mut changes = writes.filter(is_worn).last()?;
     if too_noisy(parts).is_some() {
         return Some("the figures are too noisy to tell what writing changes".to_owned());
     }
+    let worn = changes.pop()?;
+    let before = changes.iter().filter(|change| prose::is_worth_telling(&change.change)).map(|change| kept(change, ""));
     let limit = limits(parts).map_or_else(String::new, |limit| format!(", limited by {limit}"));
-    let (ratio, fresh) = (after.1.mean / before.1.mean, before.0.moment());
+    Some(before.chain([kept(&worn, &limit)]).collect::<Vec<_>>().join("; "))
+}
+
+/// What is left of the rate of random writes in another state; where that is less, with the `limit`.
+fn kept(found: &StateChange, limit: &str) -> String {
+    let StateChange { before, after, change, .. } = found;
+    let (ratio, earlier) = (after.1.mean / before.1.mean, before.0.moment());
     let kept = match change.is_clear() {
         false => format!("random writes show no clear change from {}", before.0.name()),
-        true if change.is_worse() => format!("random writes keep {} of their rate {fresh}{limit}", percent(ratio)),
-        true => format!("random writes are {} × as fast as {fresh}", three(ratio)),
+        true if change.is_worse() => format!("random writes keep {} of their rate {earlier}{limit}", percent(ratio)),
+        true => format!("random writes are {} × as fast as {earlier}", three(ratio)),
     };
-    Some(format!("{}, {kept}", after.0.moment()))
+    format!("{}, {kept}", after.0.moment())
 }

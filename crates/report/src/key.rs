@@ -107,12 +107,12 @@ impl KeyFigure {
     }
 }
 
-/// How a key figure changed from the first state that has one to the last.
+/// How a key figure changed from one state to a later one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StateChange {
-    /// The first state and its figure.
+    /// The earlier state and its figure.
     pub(crate) before: (DriveState, Interval),
-    /// The last state and its figure.
+    /// The later state and its figure.
     pub(crate) after: (DriveState, Interval),
     pub(crate) change: FigureChange,
     /// Whether these are the first and the last state of the table.
@@ -201,11 +201,31 @@ impl Scorecard {
 
     /// How `row`, one of the rows, changed; none where fewer than two states have a figure.
     pub(crate) fn change(&self, row: &KeyFigure) -> Option<StateChange> {
+        let figures = self.figures(row);
+        self.between(row, *figures.first()?, *figures.last().filter(|_| figures.len() > 1)?)
+    }
+
+    /// The same state by state: through those before random writes, and on to the last that these led to.
+    pub(crate) fn changes(&self, row: &KeyFigure) -> Vec<StateChange> {
+        let (written, mut figures): (Vec<_>, Vec<_>) =
+            self.figures(row).into_iter().partition(|(state, _)| state.is_written());
+        figures.extend(written.last());
+        figures.windows(2).filter_map(|pair| self.between(row, pair[0], pair[1])).collect()
+    }
+
+    /// The states that have a figure of `row`, with it.
+    fn figures(&self, row: &KeyFigure) -> Vec<(DriveState, Interval)> {
         let measured =
             |(state, entry): (&DriveState, &Option<KeyEntry>)| Some((*state, *entry.as_ref()?.figure.interval()?));
-        let mut all = self.states.iter().zip(&row.entries).filter_map(measured);
-        let before = all.next()?;
-        let after = all.next_back()?;
+        self.states.iter().zip(&row.entries).filter_map(measured).collect()
+    }
+
+    fn between(
+        &self,
+        row: &KeyFigure,
+        before: (DriveState, Interval),
+        after: (DriveState, Interval),
+    ) -> Option<StateChange> {
         let change = FigureChange::between(row.metric, &before.1, &after.1)?;
         let is_whole = self.states.first() == Some(&before.0) && self.states.last() == Some(&after.0);
         Some(StateChange { before, after, change, is_whole })

@@ -91,6 +91,20 @@ impl<'u> Scaled<'u> {
         }
     }
 
+    /// The unit for figures that stand beside one another: that of the largest, but none of which the least is less than a tenth.
+    pub(crate) fn over(unit: &'u str, figures: impl Iterator<Item = f64>) -> Self {
+        let (least, most) = figures
+            .filter(|figure| *figure > 0.0)
+            .fold((f64::MAX, 0.0), |(least, most), figure| (figure.min(least), figure.max(most)));
+        let is_readable = |one: &Self| least * one.scale >= 0.1;
+        // The largest is shown in seconds, in milliseconds, or as it is.
+        [most, most.min(1e6)]
+            .map(|most| Self::of(unit, most))
+            .into_iter()
+            .find(is_readable)
+            .unwrap_or(Self::of(unit, 0.0))
+    }
+
     /// A figure in this unit, with three digits.
     pub(crate) fn three(self, value: f64) -> String {
         three(value * self.scale)
@@ -163,6 +177,23 @@ mod tests {
         {
             assert_eq!(latency(micros), text);
         }
+    }
+
+    #[test]
+    fn the_least_of_figures_in_one_unit_begins_with_no_zeros() {
+        for (micros, unit, told) in [
+            ([9.34, 24_700.0], "µs", ["9.34", "24,700"]),
+            ([389.0, 24_700.0], "ms", ["0.389", "24.7"]),
+            ([99.9, 24_700.0], "µs", ["99.9", "24,700"]),
+            ([8_190.0, 24_700_000.0], "ms", ["8.19", "24,700"]),
+            ([238_000.0, 24_700_000.0], "s", ["0.238", "24.7"]),
+            ([0.0, 24_700.0], "ms", ["0", "24.7"]),
+            ([9.34, 970.0], "µs", ["9.34", "970"]),
+        ] {
+            let scaled = Scaled::over("µs", micros.into_iter());
+            assert_eq!((scaled.unit, micros.map(|one| scaled.three(one))), (unit, told.map(str::to_owned)));
+        }
+        assert_eq!(Scaled::over("IOPS", [0.02, 1e7].into_iter()), Scaled { unit: "IOPS", scale: 1.0 });
     }
 
     #[test]

@@ -17,8 +17,8 @@ use crate::saturation::Saturation;
 use crate::state::DriveState;
 use crate::{axis, replay};
 
-/// A wear of less than this factor is not worth a sentence of its own.
-const WEAR_WORTH_TELLING: f64 = 1.05;
+/// A change of less than this factor is not worth a sentence of its own.
+const CHANGE_WORTH_TELLING: f64 = 1.05;
 
 /// What the figures say, a sentence each, the most telling first; what limited the drive comes last.
 pub(crate) fn verdict(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Vec<String> {
@@ -32,7 +32,7 @@ pub(crate) fn beyond(headline: Option<&String>, scorecard: &Scorecard, parts: &[
 
 fn said(scorecard: &Scorecard, parts: &[MeasuredStep], [in_sequence, alone]: [Option<String>; 2]) -> Vec<String> {
     let cache = parts.iter().find_map(Saturation::of).map(|cache| cache.said());
-    let sentences = [at_random(scorecard), in_sequence, cache, wear(scorecard, parts), alone];
+    let sentences = [at_random(scorecard), in_sequence, cache, fill(scorecard, parts), wear(scorecard, parts), alone];
     let said: Vec<String> = sentences.into_iter().flatten().chain(limited(parts)).collect();
     match said.is_empty() {
         false => said,
@@ -78,31 +78,55 @@ fn in_sequence(scorecard: &Scorecard) -> Option<String> {
     sentence(&format!("{block} sequential: {}", rates.join(", ")))
 }
 
-/// `In steady state, 4 KiB random writes at queue depth 32 fall from 17,900 on the empty drive to 2,390 IOPS (7.49 ×
+/// `On the filled drive, 4 KiB random writes at queue depth 32 fall from 699 on the empty drive to 5.18 IOPS (135 × slower).`
+fn fill(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Option<String> {
+    let rows: Vec<_> = throughput(scorecard).filter(|(_, change)| !change.after.0.is_written()).collect();
+    largest(&rows).filter(|_| too_noisy(parts).is_none()).and_then(changed)
+}
+
+/// `In steady state, 4 KiB random writes at queue depth 32 fall from 17,900 on the filled drive to 2,390 IOPS (7.49 ×
 /// slower).`
 fn wear(scorecard: &Scorecard, parts: &[MeasuredStep]) -> Option<String> {
-    let is_throughput = |row: &&KeyFigure| row.metric.is_throughput();
-    let rows = scorecard.rows.iter().filter(is_throughput).filter_map(|row| Some((row, scorecard.change(row)?)));
-    let rows: Vec<(&KeyFigure, StateChange)> = rows.filter(|(_, change)| change.after.0.is_written()).collect();
+    let rows: Vec<_> = throughput(scorecard).filter(|(_, change)| change.after.0.is_written()).collect();
     let Some(moment) = rows.iter().map(|(_, change)| change.after.0).max().map(DriveState::moment) else {
         return settled_at(scorecard);
     };
     if let Some(why) = too_noisy(parts) {
         return sentence(&format!("too noisy to tell what changes {moment}: {why}"));
     }
-    let is_told = |change: &FigureChange| change.is_clear() && change.factor() >= WEAR_WORTH_TELLING;
-    let told = rows.iter().filter(|(_, change)| is_told(&change.change));
-    let Some((row, most)) = told.max_by(|a, b| a.1.change.factor().total_cmp(&b.1.change.factor())) else {
-        let mut before: Vec<DriveState> = rows.iter().map(|(_, change)| change.before.0).collect();
-        before.sort();
-        before.dedup();
-        let before: Vec<&str> = before.into_iter().map(DriveState::name).collect();
-        return sentence(&format!(
-            "{moment}, no key figure of throughput changes clearly from {} by more than 5 %",
-            before.join(" or ")
-        ));
-    };
-    let StateChange { before, after, change, .. } = most;
+    if let Some(row) = largest(&rows) {
+        return changed(row);
+    }
+    let mut before: Vec<DriveState> = rows.iter().map(|(_, change)| change.before.0).collect();
+    before.sort();
+    before.dedup();
+    let before: Vec<&str> = before.into_iter().map(DriveState::name).collect();
+    sentence(&format!(
+        "{moment}, no key figure of throughput changes clearly from {} by more than 5 %",
+        before.join(" or ")
+    ))
+}
+
+/// The changes of the key figures of throughput, state by state.
+fn throughput(scorecard: &Scorecard) -> impl Iterator<Item = (&KeyFigure, StateChange)> {
+    let rows = scorecard.rows.iter().filter(|row| row.metric.is_throughput());
+    rows.flat_map(|row| scorecard.changes(row).into_iter().map(move |change| (row, change)))
+}
+
+/// The largest change that is worth telling.
+fn largest<'r, 's>(rows: &'r [(&'s KeyFigure, StateChange)]) -> Option<&'r (&'s KeyFigure, StateChange)> {
+    let told = rows.iter().filter(|(_, change)| is_worth_telling(&change.change));
+    told.max_by(|one, other| one.1.change.factor().total_cmp(&other.1.change.factor()))
+}
+
+/// Whether a change is more than chance, and more than little.
+pub(crate) fn is_worth_telling(change: &FigureChange) -> bool {
+    change.is_clear() && change.factor() >= CHANGE_WORTH_TELLING
+}
+
+/// From what to what a figure changes, and in which state.
+fn changed((row, found): &(&KeyFigure, StateChange)) -> Option<String> {
+    let StateChange { before, after, change, .. } = found;
     let verb = if change.is_worse() { "fall" } else { "rise" };
     sentence(&format!(
         "{}, {} {verb} from {} {} to {} ({change})",
@@ -441,10 +465,46 @@ mod tests {
         );
         let [reads, _, writes]: [KeyFigure; 3] = card.rows.try_into().unwrap();
         let writes_alone = Scorecard { states: card.states.clone(), rows: vec![writes] };
-        assert!(verdict(&writes_alone, &[])[1].contains("from 17,900 on the empty drive to"));
+        assert!(verdict(&writes_alone, &[])[1].contains("from 17,900 on the filled drive to"));
         assert_eq!(writes_alone.about_changes(), None);
         let reads_alone = Scorecard { states: card.states, rows: vec![reads] };
         assert_eq!(reads_alone.change(&reads_alone.rows[0]).unwrap().states().as_deref(), Some("filled to steady"));
+    }
+
+    #[test]
+    fn a_change_is_told_of_the_state_that_brought_it_about() {
+        let wear = Wear { written: Bytes::from_kib(152), capacity: Bytes::from_gib(60) };
+        let states = vec![DriveState::Empty, DriveState::Filled, DriveState::Written(wear)];
+        let written = "After 152 KiB of random writes (less than 0.1 % of the drive)";
+        let writes = "4 KiB random writes at queue depth 32";
+        let fill = |told: &str| format!("On the filled drive, {writes} {told}.");
+        let worn = |told: &str| format!("{written}, {writes} {told}.");
+        let none = format!("{written}, no key figure of throughput changes clearly from filled by more than 5 %.");
+        let table = [
+            ([699.0, 5.18, 5.0], vec![fill("fall from 699 on the empty drive to 5.18 IOPS (135 × slower)"), none]),
+            (
+                [564.0, 25.4, 63.8],
+                vec![
+                    fill("fall from 564 on the empty drive to 25.4 IOPS (22.2 × slower)"),
+                    worn("rise from 25.4 on the filled drive to 63.8 IOPS (2.51 × faster)"),
+                ],
+            ),
+            ([100.0, 101.0, 10.0], vec![worn("fall from 101 on the filled drive to 10.0 IOPS (10.1 × slower)")]),
+            (
+                [50.0, 100.0, 200.0],
+                vec![
+                    fill("rise from 50.0 on the empty drive to 100 IOPS (2.00 × faster)"),
+                    worn("rise from 100 on the filled drive to 200 IOPS (2.00 × faster)"),
+                ],
+            ),
+        ];
+        for (means, told) in table {
+            let of = |means| row(Pattern::RandWrite, 4, 32, Metric::Iops, means);
+            let mut figure = of([Some(means[1]), Some(means[2])]);
+            figure.entries.insert(0, of([Some(means[0]), None]).entries.remove(0));
+            let said = verdict(&Scorecard { states: states.clone(), rows: vec![figure] }, &[]);
+            assert_eq!(said[1..], told, "{means:?}");
+        }
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(crate) fn section(outcome: &Outcome, parts: &[MeasuredStep], index: usize) -
                 @match RoundsCourse::of(part) {
                     _ if let Action::Trial(trials) = &part.step.action => (trials::section(part, trials)),
                     _ if let Some(saturation) = Saturation::of(part) => (saturation.section(part)),
-                    _ if part.is_conditioning() => (conditioning(parts, index, outcome.capacity)),
+                    _ if part.is_conditioning() => (conditioning(parts, index, outcome.writable())),
                     Some(course) => (rounds::section(parts, index, &course)),
                     None => (measured(parts, index)),
                 }

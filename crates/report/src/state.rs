@@ -2,7 +2,7 @@
 
 use block::Bytes;
 use host::PurgeMethod;
-use plan::{Action, Outcome, Site, Wear, leaves_filled};
+use plan::{Action, Condition, DriveRecord, Finding, Outcome, Site, Wear, leaves_filled};
 
 /// The state of the drive when a step begins, as far as the plan brought it about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,11 +47,9 @@ impl DriveState {
                     Self::Empty
                 }
                 None if work.wears() => {
-                    let known = outcome.capacity.zip(written_by(outcome, index));
-                    let known =
-                        known.map(|(capacity, bytes)| (capacity, bytes.max(written_least(&step.action, capacity))));
-                    written += known.map_or(Bytes::ZERO, |(_, bytes)| bytes);
-                    let wear = known.map(|(capacity, _)| Wear { written, capacity });
+                    let wear =
+                        outcome.writable().and_then(|capacity| worn_by(outcome, index, Wear { written, capacity }));
+                    written = wear.map_or(written, |wear| wear.written);
                     wear.filter(|wear| !wear.is_whole()).map_or_else(|| Self::judged(judge(index)), Self::Written)
                 }
                 None if before < Self::Filled && leaves_filled(step, false) => Self::Filled,
@@ -114,13 +112,32 @@ impl DriveState {
     }
 }
 
-/// How much is written before a step is over, on simulated flash in part without being measured.
-fn written_least(action: &Action, capacity: Bytes) -> Bytes {
-    match action {
-        Action::Condition(condition) => condition.least_written(capacity),
-        Action::Precondition(_) => capacity,
-        _ => Bytes::ZERO,
-    }
+/// How worn the drive is behind step `index`, which finds it worn so much `before`; none where nothing was measured.
+fn worn_by(outcome: &Outcome, index: usize, before: Wear) -> Option<Wear> {
+    let step = &outcome.plan.steps[index];
+    let measured = written_by(outcome, index)?;
+    let behind = |bytes| Wear { written: before.written + bytes, ..before };
+    let is_doubt = |finding: &Finding| finding.step.as_ref() == Some(&step.name) && Wear::is_doubted_by(&finding.text);
+    Some(match &step.action {
+        // Another limit than of data ended it, and only a drive that can be put behind writes has more than was measured.
+        Action::Condition(condition) if outcome.findings.iter().any(is_doubt) => {
+            let with = behind(measured + constructed(outcome, condition));
+            if with.is_whole() { behind(measured) } else { with }
+        }
+        Action::Condition(condition) => behind(measured.max(condition.least_written(before.capacity))),
+        Action::Precondition(_) => behind(measured.max(before.capacity)),
+        _ => behind(measured),
+    })
+}
+
+/// How much of a conditioning was written without being measured, where the drive is flash of which the spare is known.
+fn constructed(outcome: &Outcome, condition: &Condition) -> Bytes {
+    let drive = outcome.drive.as_ref().and_then(DriveRecord::drive);
+    let can = drive.is_some_and(|drive| drive.spare().is_some());
+    let site = outcome.capacity.zip(outcome.writable());
+    let site = site.map(|(capacity, writable)| Site { writable, ..Site::of(capacity) });
+    let construction = site.and_then(|site| condition.constructed(&site)).filter(|_| can);
+    construction.map_or(Bytes::ZERO, |construction| construction.bytes())
 }
 
 /// How much the rounds of step `index` wrote; none where it was not measured.

@@ -3,7 +3,7 @@
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
 use plan::{Metric, Outcome};
 
-use crate::column::{Column, of_latencies};
+use crate::column::{Column, of_flushes, of_latencies};
 use crate::conditions::{date, took};
 use crate::cost::Cost;
 use crate::figure::{CellFigure, CellFigures};
@@ -88,6 +88,10 @@ pub(crate) fn of_report(report: &Report, width: u16, color: bool) -> String {
         lines.push(String::new());
         lines.extend(cells(part, width, color).lines().map(|line| line.trim_end().to_owned()));
     }
+    for table in parts.iter().filter_map(|part| flushes(part, width, color)) {
+        lines.push(String::new());
+        lines.extend(table.lines().map(|line| line.trim_end().to_owned()));
+    }
     if energy::is_asked(outcome) {
         let mut table = blank(width, color);
         let more = energy::rows(parts, &mut table);
@@ -135,18 +139,30 @@ fn in_rounds(parts: &[MeasuredStep], width: u16, color: bool) -> Option<Table> {
 
 /// The figures of a step, a row for each cell or job, and for all jobs that ran beside one another.
 fn cells(part: &MeasuredStep, width: u16, color: bool) -> Table {
+    // Only replays that let somebody think have it, and they are about it.
+    let has_time = part.readings.iter().any(|reading| reading.figure(Metric::Time).interval().is_some());
+    let shown: Vec<Metric> = Metric::brief().chain(has_time.then_some(Metric::Time)).collect();
+    figures(part, &part.step.title, &shown, width, color)
+}
+
+/// What the flushes of a step did, which the rows of its cells leave out; none where there were none.
+fn flushes(part: &MeasuredStep, width: u16, color: bool) -> Option<Table> {
+    let shown = of_flushes(part);
+    let title = format!("Flushes: {}", part.step.title);
+    (!shown.is_empty()).then(|| figures(part, &title, &shown, width, color))
+}
+
+/// A table of these figures, a row for each cell or job, and for all jobs that ran beside one another.
+fn figures(part: &MeasuredStep, title: &str, shown: &[Metric], width: u16, color: bool) -> Table {
     let mut table = blank(width, color);
     let head = |(metric, column): &(Metric, Column)| match metric.is_throughput() {
         true => column.unit.to_owned(),
-        false => format!("{}, {}", column.name.trim_end_matches(" latency"), column.unit),
+        false => format!("{}, {}", column.name.trim_end_matches(" latency").trim_end_matches(" flush"), column.unit),
     };
-    // Only replays that let somebody think have it, and they are about it.
-    let has_time = part.readings.iter().any(|reading| reading.figure(Metric::Time).interval().is_some());
     let latencies = of_latencies(part);
-    let shown = Metric::brief().chain(has_time.then_some(Metric::Time));
-    let shown: Vec<_> = shown.map(|metric| (metric, Column::of(metric).with(latencies))).collect();
+    let shown: Vec<_> = shown.iter().map(|metric| (*metric, Column::of(*metric).with(latencies))).collect();
     let heads = shown.iter().map(|column| Cell::new(head(column)).set_alignment(CellAlignment::Right));
-    table.set_header([Cell::new(&part.step.title)].into_iter().chain(heads));
+    table.set_header([Cell::new(title)].into_iter().chain(heads));
     let all_jobs = part.all_jobs();
     let all_jobs: Vec<_> = all_jobs.iter().map(CellFigures::of).collect();
     for reading in part.readings.iter().chain(&all_jobs) {

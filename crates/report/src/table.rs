@@ -70,7 +70,7 @@ pub(crate) fn scorecard(scorecard: &Scorecard, sheet: Option<&RatedSheet>, revie
 /// The unit of a row.
 pub(crate) fn scaled(row: &KeyFigure) -> Scaled<'static> {
     let means = row.entries.iter().flatten().filter_map(|entry| Some(entry.figure.interval()?.mean));
-    Scaled::of(row.metric.unit(), means.fold(0.0, f64::max))
+    Scaled::over(row.metric.unit(), means)
 }
 
 fn changed(change: Option<FigureChange>) -> Markup {

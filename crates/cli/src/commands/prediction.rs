@@ -11,6 +11,7 @@ use lab::StateCache;
 use lab::plan::catalog::PlanSource;
 use lab::replicate::qos::{self, Qos, QosDrive};
 use lab::replicate::{QosRequest, replicate_qos, write_qos};
+use report::quoted;
 
 use super::page::deliver;
 use crate::failure::Failure;
@@ -101,12 +102,6 @@ impl Options {
         words.push(format!("--seed {seed}"));
         words.join(" ")
     }
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = word.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_./:,=+%".contains(letter));
-    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// Latencies and rates that are compared.

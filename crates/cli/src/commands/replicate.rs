@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use block::Seed;
 use lab::plan::catalog::PlanSource;
 use lab::replicate::{Review, ReviewError, catalog, qos, replicate, write_reviews};
+use report::quoted;
 
 use super::page::deliver;
 use super::prediction::{self, Figures};
@@ -85,7 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         _ => "replicate.html".to_owned(),
     };
     deliver(arguments.format == Format::Text, arguments.out.as_deref(), &name, || {
-        report::replication::html(&done, env!("CARGO_PKG_VERSION"))
+        report::replication::html(&done, &command(arguments), env!("CARGO_PKG_VERSION"))
     })?;
     if let Some(record) = record {
         record.write(|before| write_reviews(before, &done))?;
@@ -97,6 +98,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             Err(Failure::failed(format!("a part of `{review}` failed; missing figures are listed above")))
         }
     }
+}
+
+/// The command that gives the same figures.
+fn command(arguments: &Arguments) -> String {
+    let names = arguments.reviews.iter().map(|name| quoted(name));
+    let words = ["assay".to_owned(), "replicate".to_owned()].into_iter().chain(names);
+    words.chain([format!("--seed {}", arguments.seed)]).collect::<Vec<_>>().join(" ")
 }
 
 /// Simulates the drives of latencies and rates.

@@ -20,6 +20,7 @@ fn a_review_of_ones_own_is_repeated_and_reported() {
     let path = told.lines().last().unwrap().strip_prefix("Report: ").expect("the last line says where the report is");
     let page = std::fs::read_to_string(path).unwrap();
     assert!(page.contains("A small review") && path.ends_with("assay-reports/replicate-small.html"), "{path}");
+    assert!(page.contains("and the same files") && page.contains(&format!("assay replicate {figures} --seed 1")));
     assert_eq!(place.succeeds(&["replicate", &figures]), told, "one seed tells one story");
 }
 

@@ -121,6 +121,70 @@ fn a_killed_review_keeps_its_cells_and_a_resumed_one_gives_the_same_figures_bit_
     assert!(cut.refuses(&["review", "--resume", "1"]).contains("run 1 is complete"));
 }
 
+/// The text between two others, as a browser shows it.
+fn shown<'p>(page: &'p str, before: &str, after: &str) -> String {
+    let rest: &'p str = page.split_once(before).unwrap_or_else(|| panic!("no {before}")).1;
+    let text = rest.split_once(after).expect("it ends").0;
+    [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")]
+        .iter()
+        .fold(text.to_owned(), |text, (a, b)| text.replace(a, b))
+}
+
+#[test]
+fn what_a_report_says_repeats_a_run_of_ones_own_files() {
+    const PLAN: &str = "name = \"own\"\n[[step]]\nname = \"fill\"\ndo = \"fill\"\n[[step]]\nname = \"read\"\n\
+        rw = \"randread\"\nnumber_ios = 200\nrepeats = 2\n";
+    const JOBS: &str = "[one]\nrw=randread\nsize=8m\n[two]\nrw=randwrite\nsize=8m\noffset=8m\n";
+    const TARGET: &str = "sim:./my drive.toml?capacity.user=1GiB";
+    let first = Place::new();
+    std::fs::write(first.path("my drive.toml"), first.succeeds(&["drives", "show", "--toml", "x25-m"])).unwrap();
+    std::fs::create_dir(first.path("plans")).unwrap();
+    std::fs::write(first.path("plans/one's own.toml"), PLAN).unwrap();
+    std::fs::write(first.path("jobs.fio"), JOBS).unwrap();
+    for words in [&["review", TARGET, "--plan", "plans/one's own.toml"][..], &["run", "jobs.fio", TARGET]] {
+        let store = first.path("one.sqlite");
+        let _ = std::fs::remove_file(&store);
+        let at = ["--store", store.to_str().unwrap()];
+        first.succeeds(&[words, &at].concat());
+        let report = first.succeeds(&[&["report", "last"], &at[..]].concat());
+        let page = std::fs::read_to_string(report.trim().strip_prefix("Report: ").unwrap()).unwrap();
+        let page = page.split_once("id=\"repeat\"").expect("it says how to repeat it").1;
+        let command = shown(page, "<pre class=\"command\"><code>", "</code>");
+        let file = shown(page, "save the text below, which is the plan of this run, as <code>", "</code>");
+        let again = Place::new();
+        std::fs::write(again.path(&file), shown(page, "<summary>The plan</summary><pre><code>", "</code>")).unwrap();
+        let drive = shown(page, "<summary>The drive</summary><pre><code>", "</code>");
+        std::fs::write(again.path(&shown(page, "The drive is read from <code>", "</code>")), drive).unwrap();
+        let command = command.replacen("assay", &format!("'{}'", env!("CARGO_BIN_EXE_assay")), 1);
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &command]).current_dir(again.path("")).env("ASSAY_STORE", again.store());
+        let said = shell.output().expect("there is a shell");
+        assert!(said.status.success(), "{command}: {}", String::from_utf8_lossy(&said.stderr));
+        std::fs::rename(&store, first.store()).unwrap();
+        assert_eq!(figures(&again), figures(&first), "{command}");
+    }
+}
+
+/// Zones of 2 GiB that hold 1,077 MiB each.
+#[test]
+fn a_share_of_a_drive_with_zones_is_of_what_these_hold() {
+    const PLAN: &str = "name = \"z\"\n[[step]]\nname = \"wear\"\ndo = \"condition\"\nrw = \"randwrite\"\nbs = \"1m\"\n\
+        iodepth = 4\nround = \"200ms\"\nsteady = false\nat-most = \"50%\"\n";
+    let place = Place::new();
+    std::fs::write(place.path("z.toml"), PLAN).unwrap();
+    let target = "sim:zn540-1tb?capacity.user=17232MiB";
+    let said = place.succeeds(&["review", target, "--plan", "z.toml"]);
+    let document = place.succeeds(&["show", "last", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let written = &document["steps"][0]["cells"][0]["measurements"][0]["write"]["bytes"];
+    let share = written.as_f64().unwrap() / (16.0 * 1077.0 * f64::from(1 << 20));
+    assert!((0.5..0.55).contains(&share), "{share}");
+    let percent = format!("({:.0} % of the drive)", share * 100.0);
+    assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains(&percent), "{percent}: {said}");
+    let dry = place.succeeds(&["review", target, "--plan", "z.toml", "--dry-run"]);
+    assert!(dry.lines().any(|line| line.contains("Wear  8.41 GiB")), "{dry}");
+}
+
 #[test]
 fn one_seed_gives_one_result_and_another_another() {
     let plan = Place::new();

@@ -57,8 +57,8 @@ impl Session<'_> {
                 self.tell_live(heard);
             }
             ends.push(heard.elapsed.as_secs_f64());
-            let capacity = lineage.subject.capacity();
-            let share = |limit: &Limit| share_of(*limit, so_far, constructed, capacity);
+            let writable = lineage.subject.writable();
+            let share = |limit: &Limit| share_of(*limit, so_far, constructed, writable);
             let reached = condition.at_least.iter().map(share).reduce(f64::max).unwrap_or(1.0);
             let most = condition.at_most.iter().map(share).fold(0.0, f64::max);
             // Without a rule nothing ends it before the most.
@@ -115,7 +115,7 @@ impl Session<'_> {
         lineage: &mut Lineage,
         seed: Seed,
     ) -> Result<Bytes, LabError> {
-        let Some(construction) = condition.constructed(lineage.subject.capacity()) else { return Ok(Bytes::ZERO) };
+        let Some(construction) = condition.constructed(&lineage.subject.site()) else { return Ok(Bytes::ZERO) };
         let made = lineage.subject.construct(&construction.direct, seed).map_err(|error| error.at(name, ""))?;
         Ok(made.map_or(Bytes::ZERO, |made| made.bytes()))
     }
@@ -158,9 +158,9 @@ fn at_least(heard: LiveProgress, measured: &Measurement) -> LiveProgress {
 }
 
 /// What share of `limit` has been reached, after so much that was not measured; 1 when it has.
-fn share_of(limit: Limit, so_far: &Measurement, constructed: Bytes, capacity: Bytes) -> f64 {
+fn share_of(limit: Limit, so_far: &Measurement, constructed: Bytes, writable: Bytes) -> f64 {
     let share = |done: u64, of: u64| if of == 0 { 1.0 } else { done as f64 / of as f64 };
-    let stop = limit.stop(capacity);
+    let stop = limit.stop(writable);
     let time = stop.time.map(|time| share(so_far.elapsed.as_nanos(), time.as_nanos()));
     time.or(stop.bytes.map(|bytes| share((constructed + so_far.bytes()).get(), bytes.get()))).unwrap_or(1.0)
 }

@@ -178,7 +178,7 @@ fn a_quick_review_measures_for_less_than_165_seconds() {
                 _ => panic!("a quick review ends by time"),
             },
             Action::Saturate(saturate) => {
-                let work = step.work(&Site { capacity: Bytes::from_gib(1024), ..Site::ANY });
+                let work = step.work(&Site::of(Bytes::from_gib(1024)));
                 let writes: f64 = work.cells().map(|cell| cell.workload.stop.time.unwrap().as_secs_f64()).sum();
                 writes + saturate.idle.iter().map(|time| time.as_secs_f64()).sum::<f64>()
             }

@@ -14,7 +14,7 @@ use workload::{Pattern, Spare, Stop, Workload};
 pub use self::bounds::Bounds;
 pub use self::endurance::RatedEndurance;
 pub use self::pace::Pace;
-use crate::{Cell, Condition, Construction, Count, Limit, Passes, Phase, Site, Work};
+use crate::{Cell, Condition, Construction, Count, Limit, Passes, Phase, Site, Work, writable};
 use ::host::PurgeMethod;
 
 /// What a plan is going to be carried out on, as far as its cost depends on that.
@@ -22,6 +22,8 @@ use ::host::PurgeMethod;
 pub struct Place {
     /// How much of the target is used.
     pub capacity: Bytes,
+    /// How much data that is once all of it is written.
+    pub writable: Bytes,
     /// How fast it is taken to be.
     pub pace: Pace,
     /// Whether it is a simulated drive, whose time is not the host's.
@@ -67,6 +69,7 @@ impl Place {
     pub fn simulated(preset: &Preset) -> Self {
         Self {
             capacity: preset.capacity(),
+            writable: writable(preset),
             pace: Pace::rated(preset),
             is_simulated: true,
             is_disk: matches!(preset.spec, Spec::Disk(_)),
@@ -78,7 +81,7 @@ impl Place {
 
     /// What is known of it before it is opened.
     pub fn site(&self) -> Site {
-        Site { capacity: self.capacity, block: None, spare: self.spare, fill_spans: None }
+        Site { writable: self.writable, spare: self.spare, ..Site::of(self.capacity) }
     }
 
     /// What `work` costs, from as few passes as there may be to as many.
@@ -203,13 +206,13 @@ impl Place {
     /// Rounds until steady, between the limits that the plan sets.
     fn condition(&self, condition: &Condition) -> Cost {
         let until = |stop: Stop| self.workload(&Workload { stop, ..condition.workload.clone() });
-        let reach = |limit: &Limit| until(limit.stop(self.capacity));
+        let reach = |limit: &Limit| until(limit.stop(self.writable));
         let first = |limits: &[Limit]| limits.iter().map(reach).min_by_key(|cost| cost.time.most).unwrap_or_default();
         let most = first(&condition.at_most);
         // Without a rule there is nothing that could end it before.
         let least = condition.steady.map_or(most, |_| first(&condition.at_least));
         if let Some(construction) =
-            condition.constructed(self.capacity).filter(|construction| self.constructs(construction))
+            condition.constructed(&self.site()).filter(|construction| self.constructs(construction))
         {
             return self.rounds_behind(condition, &construction, &until, most.written);
         }

@@ -16,6 +16,7 @@ fn place() -> Place {
     };
     Place {
         capacity: Bytes::from_gib(100),
+        writable: Bytes::from_gib(100),
         pace,
         is_simulated: false,
         is_disk: false,
@@ -91,6 +92,7 @@ fn a_review_of_the_default_drive_is_foretold_in_its_rated_speed() {
     let plan = parse(&catalog::find("review").unwrap().text, PlanLength::Quick, &[]).unwrap();
     let place = Place {
         capacity: preset.capacity(),
+        writable: preset.capacity(),
         pace: Pace::rated(&preset),
         is_simulated: true,
         is_disk: false,

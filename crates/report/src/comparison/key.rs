@@ -4,14 +4,13 @@ use maud::{Markup, html};
 use plan::compare::{Comparison, Contrast};
 use stats::Interval;
 
+use super::columns::Columns;
 use super::{change, colored, interval, judged, mark, marked, name, p_value};
 use crate::number::{kept, spread, three};
 use crate::table::framed;
 
-/// The width of a mean's column in text.
-const MEAN: usize = 9;
-/// The width of a ratio's: `0.942 (0.931–0.953) ▼`.
-const RATIO: usize = 21;
+/// The widths of two means and a ratio in text: `0.942 (0.931–0.953) ▼`.
+const WIDTHS: [usize; 3] = [7, 7, 21];
 
 /// What a key figure is called in a narrow column: `Random read, 4 KiB, QD 32, worn, IOPS`.
 fn short(comparison: &Comparison, one: &Contrast) -> String {
@@ -29,22 +28,16 @@ pub(super) fn lines(comparison: &Comparison, other: usize, width: u16, color: bo
     if key.is_empty() {
         return Vec::new();
     }
-    let room = usize::from(width) - 2 * MEAN - RATIO;
     let [base, run] = [0, other].map(|place| name(comparison, place));
-    let head = format!("{:room$}{base:>MEAN$}{run:>MEAN$}{:>RATIO$}", "Key figures", format!("ratio to {base}   "));
-    let mut lines = vec![head, "─".repeat(usize::from(width))];
-    for one in key {
+    let row = |one: &Contrast| {
         let ratio = format!("{} {:1}", told(one), mark(one.verdict()));
-        let mean = |side: &Interval| three(side.mean);
-        let figures =
-            format!("{:>MEAN$}{:>MEAN$}{ratio:>RATIO$}", mean(&one.before.interval), mean(&one.after.interval));
-        let figures = colored(figures, one.verdict(), color);
-        match short(comparison, one) {
-            name if name.chars().count() < room => lines.push(format!("{name:room$}{figures}")),
-            name => lines.extend([name, format!("{:room$}{figures}", "")]),
-        }
-    }
-    lines
+        let figures = [three(one.before.interval.mean), three(one.after.interval.mean), ratio];
+        (short(comparison, one), figures.map(|figure| colored(figure, one.verdict(), color)).to_vec())
+    };
+    let ratio = format!("ratio to {base}   ");
+    let rows = key.into_iter().map(row).collect();
+    Columns { heads: ("Key figures".to_owned(), vec![base, run, ratio]), rows, widths: WIDTHS.to_vec(), gap: 2 }
+        .lines(width)
 }
 
 /// `0.942 (0.931–0.953)`: the ratio with its interval; as a change in percent where three digits show none.

@@ -1,5 +1,6 @@
 //! Runs held against each other, for people and for programs.
 
+mod columns;
 mod facets;
 mod json;
 mod key;

@@ -2,19 +2,21 @@
 
 use plan::compare::{Comparison, Contrast};
 
+use super::columns::Columns;
 use super::prose::{label, reach, sentences, times, verdict};
 use super::rows::{SharedStep, shared};
 use super::{change, colored, interval, key, mark, method, name, unshared};
 use crate::conditions::date;
 use crate::cost;
+use crate::figure::CellFigures;
 use crate::number::capital;
 use crate::table::cell_name;
 use crate::wrap::wrapped;
 
 /// The width of a figure's column: `−50.0 −55.1…−45.2 ▼`.
-const COLUMN: usize = 21;
-/// The narrowest that a table with three figures can be.
-const WIDTH_LEAST: u16 = 80;
+const COLUMN: usize = 20;
+/// No text is narrower.
+const WIDTH_LEAST: u16 = 60;
 /// What heads all that is no key figure.
 const EXPLORATORY: &str = "All figures, exploratory: a lead to follow, not a result";
 /// By so much lines about trials are set in.
@@ -83,7 +85,6 @@ fn table(comparison: &Comparison, step: &SharedStep, other: usize, width: u16, c
         return Vec::new();
     }
     let titles: Vec<&str> = step.figures().iter().map(|one| one.figure.title()).collect();
-    let room = usize::from(width) - titles.len() * COLUMN;
     let mut lines = vec![String::new()];
     let against = match comparison.outcomes.len() {
         2 => String::new(),
@@ -92,28 +93,19 @@ fn table(comparison: &Comparison, step: &SharedStep, other: usize, width: u16, c
     lines.extend(
         wrapped(&format!("{}{against}", step.base().step.title), width).into_iter().map(|line| bold(line, color)),
     );
-    let heads: String = titles.iter().map(|title| format!("{:>COLUMN$}", format!("{title}, %   "))).collect();
-    lines.push(format!("{:room$}{heads}", ""));
-    lines.push("─".repeat(usize::from(width)));
-    for reading in &step.base().readings {
-        let found = titles.iter().map(|title| step.find(reading, title, other));
-        let found: Vec<Option<&Contrast>> = found.collect();
-        if found.iter().all(Option::is_none) {
-            continue;
-        }
-        let name = match cell_name(step.base(), reading) {
-            name if name.is_empty() => reading.cell().workload.pattern.words().to_owned(),
-            name => name,
-        };
-        let figures: String = found.iter().map(|one| figure(*one, color)).collect();
-        // A name too long for its column has a line of its own.
-        if name.chars().count() >= room {
-            lines.extend(wrapped(&name, width));
-            lines.push(format!("{:room$}{figures}", ""));
-        } else {
-            lines.push(format!("{name:room$}{figures}"));
-        }
-    }
+    let heads = (String::new(), titles.iter().map(|title| format!("{title}, %   ")).collect());
+    let row = |reading: &CellFigures| {
+        let found: Vec<Option<&Contrast>> = titles.iter().map(|title| step.find(reading, title, other)).collect();
+        found.iter().any(Option::is_some).then(|| {
+            let name = match cell_name(step.base(), reading) {
+                name if name.is_empty() => reading.cell().workload.pattern.words().to_owned(),
+                name => name,
+            };
+            (name, found.iter().map(|one| figure(*one, color)).collect())
+        })
+    };
+    let rows = step.base().readings.iter().filter_map(row).collect();
+    lines.extend(Columns { heads, rows, widths: vec![COLUMN; titles.len()], gap: 1 }.lines(width));
     lines
 }
 
@@ -135,15 +127,14 @@ fn tried(comparison: &Comparison, step: &SharedStep, width: u16) -> Vec<String> 
 }
 
 fn figure(contrast: Option<&Contrast>, color: bool) -> String {
-    let Some(one) = contrast else { return format!("{:>COLUMN$}", "–   ") };
+    let Some(one) = contrast else { return "–   ".to_owned() };
     let bare = |text: String| text.replace(" %", "");
     let bounds = bare(interval(one.ratio)).replace(" to ", "…");
     let has_outlier = !(one.before.outliers.is_empty() && one.after.outliers.is_empty());
     let verdict = one.verdict();
     let marks = format!("{}{}", mark(verdict), if has_outlier { "*" } else { "" });
     let text = format!("{} {bounds}", bare(change(one.ratio.ratio)));
-    let text = format!("{:>width$} {marks:2}", text.trim_end(), width = COLUMN - 3);
-    colored(text, verdict, color)
+    colored(format!("{} {marks:2}", text.trim_end()), verdict, color)
 }
 
 fn bold(line: String, color: bool) -> String {

@@ -2,6 +2,7 @@
 
 use plan::{Finding, Metric, Outcome};
 
+use crate::column::of_flushes;
 use crate::conditions::{date, took};
 use crate::figure::{CellFigure, CellFigures};
 use crate::key::Scorecard;
@@ -66,7 +67,8 @@ fn key_figures(scorecard: &Scorecard) -> String {
 }
 
 fn step(part: &MeasuredStep) -> String {
-    let heads = Metric::brief().map(|metric| match metric {
+    let shown: Vec<Metric> = Metric::brief().chain(of_flushes(part)).collect();
+    let heads = shown.iter().map(|metric| match metric {
         Metric::Iops => metric.unit().to_owned(),
         _ => format!("{}, {}", metric.title(), metric.unit()),
     });
@@ -78,7 +80,7 @@ fn step(part: &MeasuredStep) -> String {
             name if name.is_empty() => reading.cell().workload.pattern.words().to_owned(),
             name => name,
         };
-        [name].into_iter().chain(Metric::brief().map(|metric| figure(&reading.figure(metric)))).collect()
+        [name].into_iter().chain(shown.iter().map(|metric| figure(&reading.figure(*metric)))).collect()
     });
     table(&heads, |column| column > 0, rows)
 }

@@ -11,9 +11,9 @@ use crate::page::{NO_SCRIPT, Page};
 use crate::quoting::quoting;
 use crate::table::framed;
 
-/// What came of repeating reviews: one self-contained HTML file, a section for each. The same always gives the
-/// same text.
-pub fn html(replications: &[Replication], version: &str) -> String {
+/// What came of repeating reviews: one self-contained HTML file, a section for each, with the `command` that made it. The same
+/// always gives the same text.
+pub fn html(replications: &[Replication], command: &str, version: &str) -> String {
     let seed = replications.first().map_or(0, |replication| replication.seed.get());
     let heading = html! {
         p.kicker { "Published reviews, reproduced in simulated time" }
@@ -38,18 +38,16 @@ pub fn html(replications: &[Replication], version: &str) -> String {
         @for replication in replications { (section(replication)) }
         section #repeat {
             h2 { "Repeat this" }
-            p { "The same command with the same version gives the same figures:" }
-            pre.command { code { (command(replications, seed)) } }
+            p { "The same command with the same version"
+                @if replications.iter().any(|one| one.published.method.is_some()) { " and the same files" }
+                " gives the same figures:"
+            }
+            pre.command { code { (command) } }
         }
     };
     let (title, version, name) =
         ("Published and measured figures".to_owned(), version.to_owned(), "replicate".to_owned());
     Page { title, version, name, heading, main }.contained()
-}
-
-fn command(replications: &[Replication], seed: u64) -> String {
-    let names: Vec<&str> = replications.iter().map(|replication| replication.published.review.as_str()).collect();
-    format!("assay replicate {} --seed {seed}", names.join(" "))
 }
 
 /// Every group with its verdict.

@@ -4,7 +4,9 @@ use assay_report as report;
 use std::sync::LazyLock;
 
 use crate::support;
+use block::Nanos;
 use lab::Metric;
+use lab::plan::catalog;
 use store::RunState;
 
 static COMPLETE: LazyLock<String> = LazyLock::new(|| report::html(&support::outcome()));
@@ -77,22 +79,27 @@ fn where_requests_come_at_a_rate_the_latency_from_submission_stands_beside_the_o
     assert!(section.contains("77.0"), "{section}");
 }
 
-/// As of a drive that answers in a tenth of a millisecond and now and then in fifty.
+/// As of a drive that answers in so many microseconds and now and then in fifty milliseconds.
 #[test]
-fn latencies_of_a_row_have_one_unit() {
-    let mut outcome = support::outcome();
-    let index = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "access").unwrap();
-    for repeat in outcome.steps[index].points.iter_mut().flat_map(|point| &mut point.repeats) {
-        let measurement = repeat.measurement_mut().expect("it was measured");
-        (0..400).for_each(|_| measurement.read.latency.record(block::Nanos::from_millis(50)));
+fn latencies_of_a_row_have_one_unit_in_which_the_least_can_be_read() {
+    for (micros, unit) in [(9, "µs"), (90, "µs"), (120, "ms")] {
+        let mut outcome = support::outcome();
+        let index = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "access").unwrap();
+        for repeat in outcome.steps[index].points.iter_mut().flat_map(|point| &mut point.repeats) {
+            let measurement = repeat.measurement_mut().expect("it was measured");
+            for flow in [&mut measurement.read, &mut measurement.write].into_iter().filter(|flow| flow.requests > 0) {
+                flow.latency = stats::Histogram::default();
+                (0..800).for_each(|_| flow.latency.record(Nanos::from_micros(micros)));
+                (0..400).for_each(|_| flow.latency.record(Nanos::from_millis(50)));
+            }
+        }
+        let page = report::html(&outcome);
+        let section = section(&page, "step-access");
+        let table = &section[section.find("<table>").expect("it has a table")..];
+        let head = &table[..table.find("</thead>").expect("it has a head")];
+        assert!(head.matches(&format!("<span class=\"unit\">{unit}</span>")).count() >= 5, "{micros}: {head}");
+        assert!(!head.contains(if unit == "ms" { ">µs<" } else { ">ms<" }), "{micros}: {head}");
     }
-    let page = report::html(&outcome);
-    let section = section(&page, "step-access");
-    let table = &section[section.find("<table>").expect("it has a table")..];
-    let head = &table[..table.find("</thead>").expect("it has a head")];
-    assert!(!head.contains("µs") && head.matches("<span class=\"unit\">ms</span>").count() >= 5, "{head}");
-    let micros = self::section(&COMPLETE, "step-access");
-    assert!(micros.contains("<span class=\"unit\">µs</span>"), "short ones are in microseconds");
 }
 
 #[test]
@@ -178,8 +185,27 @@ fn a_run_with_nothing_measured_still_has_a_report() {
 }
 
 #[test]
-fn the_command_to_repeat_names_target_and_seed() {
-    assert!(section(&COMPLETE, "repeat").contains("assay review sim:x25-m --seed 42"));
+fn the_command_to_repeat_names_what_it_reads() {
+    let told = |plan: &str, text: &str, target: &str| {
+        let mut outcome = support::outcome();
+        (outcome.run.plan, outcome.run.plan_text) = (plan.to_owned(), text.to_owned());
+        outcome.run.target = target.to_owned();
+        section(&report::html(&outcome), "repeat").to_owned()
+    };
+    let builtin = |name: &str| catalog::find(name).unwrap().text;
+    let plain = told("review", &builtin("review"), "sim:x25-m");
+    assert!(plain.contains("assay review sim:x25-m --seed 42") && !plain.contains("save the text below"), "{plain}");
+    let other = told("mixed", &builtin("mixed"), "sim:x25-m");
+    assert!(other.contains("assay review sim:x25-m --plan mixed --seed 42"), "{other}");
+    for plan in ["own", "review"] {
+        let own = told(plan, "name = \"own\"", "sim:x25-m");
+        assert!(own.contains(&format!("assay review sim:x25-m --plan ./{plan}.toml --seed 42")), "{own}");
+        assert!(own.contains(&format!("save the text below, which is the plan of this run, as <code>./{plan}.toml")));
+    }
+    let file = told("mixed", &builtin("mixed"), "sim:my drive.toml#2?controller.jitter=1%");
+    assert!(file.contains("assay review 'sim:my drive.toml#2?controller.jitter=1%' --plan mixed"), "{file}");
+    assert!(file.contains("The drive is read from <code>my drive.toml</code>"), "{file}");
+    assert!(file.contains("<summary>The drive</summary><pre><code>") && !other.contains("The drive"), "{file}");
 }
 
 #[test]
@@ -226,7 +252,10 @@ fn the_conditions_say_where_random_writes_go_on_a_drive_with_zones() {
     };
     let flash = conditions("zn540-1tb");
     assert!(flash.contains("goes to the write pointer of a zone chosen at random"), "{flash}");
-    assert!(flash.contains("Percentages of the drive are of its addresses, ") && flash.contains(" can be written."));
+    assert!(
+        flash.contains("Percentages of the drive are of what its zones hold, 951 GiB; its addresses are 1.77 TiB."),
+        "{flash}"
+    );
     let disk = conditions("hc620-14tb");
     assert!(
         disk.contains("goes to the write pointer of a zone") && !disk.contains("Percentages of the drive"),

@@ -2,9 +2,9 @@
 
 use crate::support;
 use assay_report as report;
-use block::{Bytes, Nanos};
+use block::{Bytes, Nanos, Op};
 use lab::plan::{Action, Axis, Limit};
-use lab::{DriveRecord, Outcome, Repeat};
+use lab::{DriveRecord, Finding, Outcome, Repeat, Wear};
 
 fn widest(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
@@ -75,6 +75,27 @@ fn a_drive_that_was_written_only_in_part_is_not_called_steady() {
     assert!(html.contains(&format!("drive after {words}.")), "the steps behind it say {words}");
     outcome.capacity = None;
     assert_eq!(report::summary(&outcome, 80, false), steady, "the plan is taken at its word");
+}
+
+/// As on a disk that is written at random for an hour: `at-least` is of a time, too.
+#[test]
+fn a_conditioning_that_a_time_ended_is_of_what_it_wrote() {
+    let mut outcome = support::outcome();
+    let wear = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "wear").unwrap();
+    let written = outcome.steps[wear].points[0].repeats[0].measurement().unwrap().write.bytes;
+    let capacity = written.times(24);
+    outcome.capacity = Some(capacity);
+    let index = outcome.steps[wear].index;
+    let text = Wear { written, capacity }.finding().expect("that is little");
+    outcome.findings.push(Finding { step: Some("wear".to_owned()), cell: None, text });
+    for (percent, is_constructed, share) in [(100, true, "4.2 %"), (50, false, "4.2 %"), (50, true, "54 %")] {
+        let Action::Condition(condition) = &mut outcome.plan.steps[index].action else { panic!("it conditions") };
+        condition.at_least = vec![Limit::Percent(percent), Limit::Time(Nanos::from_secs(3600))];
+        condition.construct = is_constructed;
+        let told = report::summary(&outcome, 80, false).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(&format!("of random writes ({share} of the drive)")), "{share}: {told}");
+        assert!(told.contains("Briefly written") && !told.contains("steady"), "{told}");
+    }
 }
 
 /// As on a file of a busy machine: no figure within ±2 %, and a conditioning that its rule does not call steady.
@@ -158,6 +179,8 @@ fn long_latencies_of_a_table_are_in_milliseconds() {
     for repeat in outcome.steps[index].points.iter_mut().flat_map(|point| &mut point.repeats) {
         let measurement = repeat.measurement_mut().expect("it was measured");
         (0..4_000).for_each(|_| measurement.read.latency.record(Nanos::from_millis(50)));
+        measurement.write.latency = stats::Histogram::default();
+        (0..4_000).for_each(|_| measurement.write.latency.record(Nanos::from_millis(2)));
     }
     let text = report::summary(&outcome, 80, false);
     let mut table = text.lines().skip_while(|line| !line.starts_with("Access time "));
@@ -165,6 +188,36 @@ fn long_latencies_of_a_table_are_in_milliseconds() {
     assert!(head.contains("99 %, ms"), "{head}");
     let row = table.find(|line| line.starts_with("reader")).expect("it has a row");
     assert!(row.contains(" 50.0") || row.contains(" 50.1"), "{row}");
+}
+
+/// As with `fsync`: rates without flushes would contradict the latencies.
+#[test]
+fn flushes_have_figures_wherever_there_were_any() {
+    let mut outcome = support::outcome();
+    let shown = |outcome: &Outcome| {
+        [report::summary(outcome, 80, false), report::export::review_markdown(outcome), report::html(outcome)]
+    };
+    assert!(
+        shown(&outcome).iter().all(|text| !text.contains("ean flush") && !text.contains("Flushes, ")),
+        "none was made"
+    );
+    let index = outcome.steps.iter().position(|step| outcome.plan.steps[step.index].name == "access").unwrap();
+    for repeat in outcome.steps[index].points.iter_mut().flat_map(|point| &mut point.repeats) {
+        let measurement = repeat.measurement_mut().expect("it was measured");
+        let at = measurement.elapsed;
+        (0..200).for_each(|_| measurement.record(Op::Flush, Bytes::ZERO, at, Nanos::from_micros(440)));
+    }
+    let [text, markdown, page] = shown(&outcome);
+    assert!(widest(&text) <= 80, "{text}");
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("Flushes: Access time  "));
+    let head = lines.next().unwrap_or_else(|| panic!("no table:\n{text}"));
+    assert!(["Flushes, 1/s", "Mean, µs", "99 %, µs"].iter().all(|column| head.contains(column)), "{head}");
+    let row = lines.nth(1).unwrap();
+    assert!(row.starts_with("random read ") && row.matches("440").count() == 2, "{row}");
+    assert!(markdown.contains("| Flushes, 1/s | Mean flush latency, µs | 99 % flush latency, µs |"), "{markdown}");
+    for column in ["Flushes, <span class=\"unit\">1/s</span>", "Mean flush", "99 % flush"] {
+        assert!(page.contains(column), "{column}");
+    }
 }
 
 #[test]
@@ -311,8 +364,8 @@ fn what_is_not_measured_on_the_empty_drive_changes_from_the_filled_one() {
     assert!(row("Rand. write, 4K, QD1 ").ends_with(" × slower (filled to steady)"), "{text}");
     assert!(row("Rand. write, 4K, QD32").ends_with("× slower"), "{text}");
     let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("IOPS (5.38 × slower)") && told.contains("on the empty drive to"), "{told}");
-    assert!(told.contains("% of their rate on the empty drive"), "{told}");
+    assert!(told.contains("IOPS (5.38 × slower)") && told.contains("on the filled drive to"), "{told}");
+    assert!(told.contains("% of their rate on the filled drive"), "{told}");
     let page = report::html(&outcome).replace('\u{a0}', " ");
     assert!(page.contains("filled to steady") && page.contains("Reads of an empty drive need not access its media"));
 }
