@@ -101,18 +101,24 @@ impl Sum for Nanos {
     }
 }
 
-/// Three significant digits in the unit that suits: `85.3 µs`, `2.4 s`, `2 h 15 min`.
+/// Three significant digits in the unit that suits, `85.3 µs`, `2.4 s`; from two minutes on to the nearest second, `2 min 51 s`,
+/// and from an hour on to the nearest minute, `2 h 15 min`.
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.0 {
             0 => "0 s".to_owned(),
             ns if ns < 120_000_000_000 => in_units(ns as f64, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")]),
             ns => {
-                let minutes = ns / 60_000_000_000;
-                match (minutes / 60, minutes % 60) {
-                    (0, minutes) => format!("{minutes} min"),
-                    (hours, 0) => format!("{hours} h"),
-                    (hours, minutes) => format!("{hours} h {minutes} min"),
+                let nearest = |unit: u64| ns.saturating_add(unit / 2) / unit;
+                let (seconds, minutes) = (nearest(1_000_000_000), nearest(60_000_000_000));
+                let (larger, smaller, units) = if seconds < 3600 {
+                    (seconds / 60, seconds % 60, ["min", "s"])
+                } else {
+                    (minutes / 60, minutes % 60, ["h", "min"])
+                };
+                match smaller {
+                    0 => format!("{larger} {}", units[0]),
+                    _ => format!("{larger} {} {smaller} {}", units[0], units[1]),
                 }
             }
         };
@@ -138,7 +144,11 @@ mod tests {
             (999_500_000, "1 s"),
             (10_000_000_000, "10 s"),
             (90_000_000_000, "90 s"),
-            (600_000_000_000, "10 min"),
+            (171_400_000_000, "2 min 51 s"),
+            (599_600_000_000, "10 min"),
+            (3_599_499_999_999, "59 min 59 s"),
+            (3_599_500_000_000, "1 h"),
+            (8_069_999_999_999, "2 h 14 min"),
             (8_100_000_000_000, "2 h 15 min"),
         ] {
             assert_eq!(Nanos::from_nanos(ns).to_string(), text);

@@ -30,11 +30,16 @@ pub fn told(mut refusal: clap::Error, whole: &Command, words: &[String]) -> clap
     };
     let Some(name) = unknown.strip_prefix("--") else { return refusal };
     let command = words.iter().find_map(|word| whole.find_subcommand(word));
-    // What is found by letters alone suggests what has nothing to do with it.
+    // What is found by letters alone suggests what has nothing to do with it, and so does the usage with it.
     for kind in [ContextKind::SuggestedArg, ContextKind::Suggested] {
         refusal.remove(kind);
     }
-    if let Some(tip) = meant(name, whole, command) {
+    if let Some(command) = command {
+        let own = command.clone().bin_name(format!("{} {}", whole.get_name(), command.get_name())).render_usage();
+        refusal.insert(ContextKind::Usage, ContextValue::StyledStr(own));
+    }
+    let tip = format_of_report(name, whole, command).or_else(|| meant(name, whole, command));
+    if let Some(tip) = tip {
         refusal.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     refusal
@@ -48,6 +53,16 @@ fn other_words(name: &str) -> impl Iterator<Item = &'static str> {
 
 fn names(option: &Arg) -> Vec<&str> {
     option.get_long_and_visible_aliases().unwrap_or_default()
+}
+
+/// That a report has one format, and which others figures have.
+fn format_of_report(name: &str, whole: &Command, command: Option<&Command>) -> Option<String> {
+    let is_format = name == "format" || other_words(name).any(|word| word == "format");
+    command.filter(|command| is_format && command.get_name() == "report")?;
+    let show = whole.find_subcommand("show")?;
+    let format = show.get_arguments().find(|option| option.get_long() == Some("format"))?;
+    let formats: Vec<String> = format.get_possible_values().iter().map(|one| one.get_name().to_owned()).collect();
+    Some(format!("a report is an HTML page; `assay show --format` has {}", formats.join(", ")))
 }
 
 /// What was meant by an option of this name, in words.
@@ -93,6 +108,8 @@ mod tests {
 
     #[test]
     fn a_tip_has_the_option_of_the_same_meaning() {
+        const HTML: &str =
+            "a report is an HTML page; `assay show --format` has text, json, csv, jsonl, markdown, parquet";
         for (line, tip) in [
             ("assay review sim:x25-m --db x", "did you mean `--store`?"),
             ("assay runs --database=x", "did you mean `--store`?"),
@@ -108,6 +125,8 @@ mod tests {
             ("assay review sim:x25-m --qd=4", "`--iodepth` is an option of `assay run`"),
             ("assay review sim:x25-m --sed=4", "did you mean `--seed`?"),
             ("assay doctor --xyzzy", ""),
+            ("assay report last --format pdf", HTML),
+            ("assay report last --json", HTML),
         ] {
             assert_eq!(tips(line), tip, "{line}");
         }

@@ -9,7 +9,7 @@ use store::{HealthMoment, Run, RunId, Store, StoreError};
 use trial::Trial;
 
 use crate::health::HealthRecord;
-use crate::plan::{Cell, Passes, Plan, PlanLength, Site, TrialPoint, leaves_as_found, parse};
+use crate::plan::{Cell, Passes, Plan, PlanLength, Site, TrialPoint, few_requests, leaves_as_found, parse};
 use crate::{DriveRecord, Environment, Finding, LabError, Outcome, PointOutcome, PurgeMethod, Repeat, StepOutcome};
 
 /// Everything the store has of `run`, whether it was finished or not.
@@ -57,7 +57,8 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
         }
         steps.push(StepOutcome { index, points });
     }
-    let findings = findings_of(store, run.id, &plan)?;
+    let mut findings = findings_of(store, run.id, &plan)?;
+    findings.extend(few_requests(&plan, &steps));
     leave_out_purges(&mut plan, &findings);
     let health = health_of(store, run.id)?;
     Ok(Outcome { capacity, drive, run, plan, steps, health, findings, pooled: Vec::new() })

@@ -17,6 +17,9 @@ const TELLING: Nanos = Nanos::from_millis(100);
 /// Workers that are busy for this share of the time leave none to wait for the target.
 const HOST_LIMIT: f64 = 0.95;
 
+/// Where requests come at a rate and this share of them is done in time, nothing was the limit.
+const KEPT_UP: f64 = 0.95;
+
 /// Which clock a measurement was taken by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -373,11 +376,12 @@ impl Measurement {
     }
 
     /// Doubts about the host's part in it: whether it was the limit, and whether it did its work in a lesser way.
-    /// All workers of all jobs together can keep so many `cores` busy.
+    /// All workers of all jobs together can keep so many `cores` busy. A worker that is in time waits actively for the next
+    /// request, which is no limit.
     pub fn host_findings(&self, cores: u32) -> Vec<String> {
         let Some(cpu) = &self.cpu else { return Vec::new() };
         let busy = cpu.total().as_secs_f64() / (self.elapsed.as_secs_f64() * f64::from(cores));
-        let limit = (self.elapsed >= TELLING && busy >= HOST_LIMIT).then(|| {
+        let limit = (self.elapsed >= TELLING && busy >= HOST_LIMIT && !self.keeps_up()).then(|| {
             format!(
                 "Bottleneck: the host CPU, not the target. The workers used {:.0} % of their CPU time. Use more \
                  workers (--numjobs) if there are more cores, or larger requests.",
@@ -392,6 +396,13 @@ impl Measurement {
             )
         });
         limit.into_iter().chain(halted).chain(cpu.handover.and_then(Handover::finding)).collect()
+    }
+
+    /// Whether requests came at a rate and were done at it.
+    fn keeps_up(&self) -> bool {
+        let Workload { arrival, workers, .. } = &self.workload;
+        let offered = arrival.requests_a_second(self.workload.block_mean().get() as f64) * f64::from(*workers);
+        arrival.is_open() && self.iops() >= KEPT_UP * offered
     }
 
     /// Requests of all kinds but flushes.
@@ -522,6 +533,18 @@ mod tests {
         let mut short = measured(10, Nanos::from_millis(1));
         short.cpu = Some(Cpu { user: Nanos::from_millis(10), ..Cpu::default() });
         assert_eq!(short.host_findings(1), [""; 0], "ten milliseconds tell nothing");
+    }
+
+    #[test]
+    fn waiting_for_requests_that_come_at_a_rate_is_no_limit() {
+        let said = |rate| {
+            let mut measurement = measured(1000, Nanos::from_millis(1));
+            measurement.workload.arrival.rate = rate;
+            measurement.cpu = Some(Cpu { user: Nanos::from_secs(1), ..Cpu::default() });
+            measurement.host_findings(1).len()
+        };
+        assert_eq!((said(1000), said(1040)), (0, 0), "as many were done as came");
+        assert_eq!((said(0), said(1100)), (1, 1), "more came than were done, or as soon as there was room");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use block::{Bytes, Nanos};
 use stats::SteadyRule;
-use workload::{Mark, Stop, Workload};
+use workload::{Mark, Pattern, Stop, Workload};
 
 use super::fields::Settings;
 use super::kind::{Form, Phrases, StepKind};
@@ -86,6 +86,18 @@ impl Condition {
     /// How much is to be written before it ends, unless it takes too long, where so much can be written.
     pub fn least_written(&self, writable: Bytes) -> Bytes {
         self.at_least.iter().filter_map(|least| least.stop(writable).bytes).min().unwrap_or(Bytes::ZERO)
+    }
+
+    /// Whether it writes all of its range in order before anything else can end it.
+    pub(super) fn is_fill(&self) -> bool {
+        let is_whole = |limit: &Limit| match *limit {
+            Limit::Percent(percent) => percent >= self.workload.share.map_or(100, u32::from),
+            Limit::Bytes(bytes) => self.workload.size.is_some_and(|size| bytes >= size),
+            Limit::Time(_) => false,
+        };
+        let lasts = |limits: &[Limit]| !limits.is_empty() && limits.iter().all(is_whole);
+        let ends_by_amount = lasts(&self.at_most) && (self.steady.is_none() || lasts(&self.at_least));
+        self.workload.pattern == Pattern::Write && ends_by_amount
     }
 
     /// What comes before the rounds on such a simulated drive that can be put behind it; none where nothing does, or where not

@@ -20,9 +20,10 @@ pub struct Fill {
 
 /// Whether the drive is full after `step`, which found it so or not.
 pub fn leaves_filled(step: &Step, before: bool) -> bool {
-    match step.action {
+    match &step.action {
         Action::Purge { .. } => false,
         Action::Fill { .. } => true,
+        Action::Condition(condition) => before || condition.is_fill(),
         _ => before,
     }
 }
@@ -69,5 +70,45 @@ impl StepKind for Fill {
             "Fill the active range once sequentially, {} at queue depth {}{simulated}",
             self.block, self.queue_depth
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{PlanLength, leaves_filled, parse};
+
+    /// Whether a conditioning with these keys fills the drive.
+    fn fills(keys: &str) -> bool {
+        let text = format!("name = \"p\"\n[[step]]\nname = \"s\"\ndo = \"condition\"\nround = \"1s\"\n{keys}\n");
+        leaves_filled(&parse(&text, PlanLength::Full, &[]).unwrap().steps[0], false)
+    }
+
+    #[test]
+    fn writing_all_of_the_range_in_order_is_a_fill_however_it_is_asked_for() {
+        for (keys, is_fill) in [
+            ("rw = 'write'\nsteady = false\nat-most = '200%'", true),
+            ("rw = 'write'\nsteady = false\nat-most = '99%'", false),
+            ("rw = 'write'\nsteady = false\nat-most = '75%'\nsize = '75%'", true),
+            ("rw = 'write'\nsteady = false\nat-most = '1GiB'\nsize = '1g'", true),
+            ("rw = 'write'\nsteady = false\nat-most = '1GiB'", false),
+            ("rw = 'write'\nsteady = false\nat-most = ['200%', '200ms']", false),
+            ("rw = 'write'\nat-most = '200%'", false),
+            ("rw = 'write'\nat-least = '100%'\nat-most = '200%'", true),
+            ("rw = 'write'\nat-least = ['100%', '1h']\nat-most = '200%'", false),
+            ("rw = 'randwrite'\nsteady = false\nat-most = '200%'", false),
+        ] {
+            assert_eq!(fills(keys), is_fill, "{keys}");
+        }
+    }
+
+    /// SNIA's preconditioning in order, which quick runs cut short.
+    #[test]
+    fn snias_preconditioning_is_a_fill_at_full_length_alone() {
+        let review = crate::catalog::builtin().iter().find(|(name, _)| *name == "snia-client").unwrap().1;
+        let filled = |length| {
+            let plan = parse(review, length, &[]).unwrap();
+            plan.steps.iter().filter(|step| leaves_filled(step, false)).count()
+        };
+        assert_eq!((filled(PlanLength::Full), filled(PlanLength::Quick)), (6, 0));
     }
 }

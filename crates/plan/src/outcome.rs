@@ -203,7 +203,8 @@ impl PointOutcome {
 
     /// A figure of requests over the repeats; none where no repeat gives it.
     pub fn figure(&self, metric: Metric) -> Option<Interval> {
-        Interval::of(&self.measurements().filter_map(|measurement| metric.of(measurement)).collect::<Vec<_>>())
+        let samples: Vec<f64> = self.measurements().filter_map(|measurement| metric.of(measurement)).collect();
+        self.interval(metric.title(), &samples)
     }
 }
 

@@ -145,9 +145,28 @@ impl<'a> CellFigures<'a> {
 fn over_repeats(point: &PointOutcome, name: &str, samples: &[f64]) -> CellFigure {
     let needed = point.workload().and(Metric::titled(name)).map_or(0, Metric::requests_needed);
     let least = point.measurements().map(Measurement::requests).filter(|&requests| requests > 0).min();
-    match Interval::of(samples) {
+    match point.interval(name, samples) {
         None => CellFigure::NotGiven,
         Some(_) if least.is_some_and(|requests| requests < needed) => CellFigure::TooFew,
         Some(interval) => CellFigure::Measured(interval),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use block::{Bytes, Nanos, Op, Seed};
+    use measurement::Clock;
+
+    use super::*;
+
+    #[test]
+    fn repeats_of_one_request_that_agree_are_imprecise() {
+        let mut measured = Measurement::new(Workload::default(), Seed::new(1), Clock::Virtual);
+        measured.record(Op::Read, Bytes::from_kib(4), Nanos::from_secs(66), Nanos::from_secs(66));
+        let point = PointOutcome::measured(Vec::new(), Workload::default(), vec![measured; 5]);
+        let figures = CellFigures::of(&point);
+        for metric in [Metric::Iops, Metric::LatencyMedian] {
+            assert_eq!(figures.figure(metric).interval().and_then(Interval::relative), Some(1.0), "{}", metric.title());
+        }
     }
 }

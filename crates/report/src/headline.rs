@@ -45,18 +45,15 @@ fn fast(scorecard: &Scorecard) -> Option<String> {
     })
 }
 
-/// `one lone read in 10,000 takes longer than 443 µs (median 155 µs)`.
+/// `one read in 10,000 takes longer than 443 µs at queue depth 1 (median 155 µs)`; none where the two are told alike.
 fn consistent(scorecard: &Scorecard) -> Option<String> {
     let of = |metric| scorecard.of_pattern(Pattern::RandRead, metric).find(|row| row.base().is_some());
-    let median = of(Metric::LatencyMedian)?.base()?.mean;
+    let median = latency(of(Metric::LatencyMedian)?.base()?.mean);
     let (row, rarity) =
         of(Metric::Latency9999).map(|row| (row, "10,000")).or_else(|| Some((of(Metric::Latency99)?, "100")))?;
-    let tail = row.base()?.mean;
-    Some(format!(
-        "one read in {rarity} takes longer than {} at queue depth 1 (median {})",
-        latency(tail),
-        latency(median)
-    ))
+    let tail = latency(row.base()?.mean);
+    (tail != median)
+        .then(|| format!("one read in {rarity} takes longer than {tail} at queue depth 1 (median {median})"))
 }
 
 /// `in steady state, random writes keep 13 % of their rate on the filled drive, limited by garbage collection`, and before it
@@ -84,4 +81,45 @@ fn kept(found: &StateChange, limit: &str) -> String {
         true => format!("random writes are {} × as fast as {earlier}", three(ratio)),
     };
     format!("{}, {kept}", after.0.moment())
+}
+
+#[cfg(test)]
+mod tests {
+    use block::Bytes;
+    use stats::Interval;
+
+    use super::*;
+    use crate::figure::CellFigure;
+    use crate::key::{KeyEntry, KeyRequest};
+    use crate::state::DriveState;
+
+    /// What is said of reads with this median and this 99.99 % latency, in microseconds.
+    fn said(median: f64, tail: f64) -> Option<String> {
+        let row = |(metric, mean)| KeyFigure {
+            request: KeyRequest {
+                pattern: Pattern::RandRead,
+                reads: 100,
+                block: Bytes::from_kib(4),
+                queue_depth: 1,
+                workers: 1,
+            },
+            metric,
+            entries: vec![Some(KeyEntry {
+                figure: CellFigure::Measured(Interval { mean, half_width: None, repeats: 1 }),
+                anchor: String::new(),
+            })],
+            is_sustained: false,
+        };
+        let rows = [(Metric::LatencyMedian, median), (Metric::Latency9999, tail)].map(row).into();
+        consistent(&Scorecard { states: vec![DriveState::Filled], rows })
+    }
+
+    #[test]
+    fn a_tail_that_reads_like_the_median_is_not_told() {
+        assert_eq!(
+            said(155.0, 443.0).as_deref(),
+            Some("one read in 10,000 takes longer than 443 µs at queue depth 1 (median 155 µs)")
+        );
+        assert_eq!(said(51.69, 51.74), None);
+    }
 }

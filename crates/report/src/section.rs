@@ -195,7 +195,7 @@ fn conditioning(parts: &[MeasuredStep], index: usize, capacity: Option<Bytes>) -
         (panels, caption) = (chart::curve(parts, index), prose::CURVE_CAPTION.to_owned());
     }
     html! {
-        @if part.condition().is_some() {
+        @if part.condition().is_some_and(|condition| condition.steady.is_some()) {
             p.steadiness { (bound(&prose::steadiness(&timeline.rule, timeline.steadiness.as_ref(), timeline.rounds.len()))) }
         }
         @if let Some(consistency) = Consistency::of(&timeline) { p { (bound(&consistency.said())) } }

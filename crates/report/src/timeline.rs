@@ -88,9 +88,10 @@ pub(crate) struct Timeline {
     pub(crate) spans: Vec<Span>,
     /// A span for every round; empty where rounds do not end by time.
     pub(crate) rounds: Vec<Span>,
-    /// What its last rounds show under the rule; none while there are too few.
+    /// What its last rounds show under the rule, never that they are steady where the plan asks for no rule; none while there
+    /// are too few.
     pub(crate) steadiness: Option<Steadiness>,
-    /// The rule that was applied.
+    /// The rule that was applied; SNIA's where the plan asks for none.
     pub(crate) rule: SteadyRule,
 }
 
@@ -110,7 +111,8 @@ impl Timeline {
             rounds.clear();
         }
         let means: Vec<f64> = rounds.iter().map(Span::iops).collect();
-        Self { spans, steadiness: rule.judge(&means), rounds, rule }
+        let judged = |found: Steadiness| Steadiness { steady: found.steady && condition.steady.is_some(), ..found };
+        Self { spans, steadiness: rule.judge(&means).map(judged), rounds, rule }
     }
 
     /// The timeline of what was run in one piece, which no rule judges.
@@ -206,6 +208,9 @@ mod tests {
         assert!((steady.steadiness.unwrap().mean / 500.0 - 1.0).abs() < 0.01, "only the last five count");
         let few = Timeline::of(&condition(Nanos::from_secs(2)), &rounds(&[1000, 500]));
         assert_eq!(few.steadiness, None);
+        let unasked = Condition { steady: None, ..condition(Nanos::from_secs(2)) };
+        let unjudged = Timeline::of(&unasked, &rounds(&[500; 6])).steadiness.unwrap();
+        assert!(!unjudged.steady && (unjudged.mean / 500.0 - 1.0).abs() < 0.01, "{unjudged:?}");
     }
 
     #[test]

@@ -33,6 +33,12 @@ impl Interval {
         Some(Self { mean, half_width, repeats })
     }
 
+    /// The same, at least `share` of the mean wide to each side; one measurement still has no interval.
+    #[must_use]
+    pub fn no_narrower(self, share: f64) -> Self {
+        Self { half_width: self.half_width.map(|half| half.max(share * self.mean.abs())), ..self }
+    }
+
     /// The half-width as a share of the mean; none where there is no interval or the mean is zero.
     pub fn relative(&self) -> Option<f64> {
         self.half_width.filter(|_| self.mean != 0.0).map(|half| half / self.mean.abs())
@@ -92,6 +98,13 @@ mod tests {
         let half = change.half_width.unwrap();
         assert_eq!(change.bounds(), Some((-2.0 - half, -2.0 + half)));
         assert_eq!(Interval::of(&[1.0]).unwrap().bounds(), None);
+    }
+
+    #[test]
+    fn what_else_is_unsure_widens_an_interval_and_makes_none() {
+        let of = |samples: &[f64]| Interval::of(samples).unwrap().no_narrower(0.1).half_width;
+        assert_eq!((of(&[-5.0, -5.0]), of(&[5.0])), (Some(0.5), None));
+        assert_eq!(of(&[4.0, 6.0]), Interval::of(&[4.0, 6.0]).unwrap().half_width);
     }
 
     #[test]

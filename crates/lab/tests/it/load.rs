@@ -55,6 +55,16 @@ fn loads_are_shares_of_the_most_that_the_other_step_reached() {
     assert!(latency(1) > latency(0));
 }
 
+/// Some ten reads of a disk in 100 ms, and as many that the plan asks for.
+#[test]
+fn a_run_tells_which_figures_rest_on_few_requests() {
+    let text = "name = 'p'\nrepeats = 2\n[[step]]\nname = 'brief'\nrw = 'randread'\nruntime = '100ms'\n\
+                [[step]]\nname = 'asked'\nrw = 'randread'\nnumber_ios = 10\n";
+    let outcome = outcome(text, "sim:raptor-36");
+    let found: Vec<&str> = outcome.findings.iter().map(|finding| finding.text.as_str()).collect();
+    assert!(matches!(found[..], [one] if one.contains("Brief (") && !one.contains("Asked")), "{found:?}");
+}
+
 #[test]
 fn a_load_says_of_what_it_is_a_share() {
     let wrong = |step: &str| {

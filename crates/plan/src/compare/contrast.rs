@@ -91,7 +91,8 @@ impl Compared {
         let side =
             is_told.then(|| by_run(point.samples(&self.name), &point.runs)).and_then(ContrastSide::from_samples)?;
         let is_simulated = point.workload().is_some() && point.measurements().all(|one| one.clock == Clock::Virtual);
-        Some(side.simulated(is_simulated))
+        let interval = point.interval(&self.name, &side.samples)?;
+        Some(ContrastSide { interval, ..side }.simulated(is_simulated))
     }
 }
 

@@ -171,9 +171,11 @@ fn processor(measurement: &Measurement) -> Option<String> {
     let requests = measurement.requests().max(1) as f64;
     let handed =
         cpu.handover.map_or(String::new(), |handover| format!(" Requests were submitted by {}.", handover.method));
+    let waiting =
+        if measurement.workload.is_closed() { "" } else { " Active waiting for requests to be due is included." };
     Some(format!(
         "CPU: {} of one core in user mode, {} in the kernel; {} per request, with {} context switches ({} of them \
-         involuntary).{handed}",
+         involuntary).{waiting}{handed}",
         share(cpu.user),
         share(cpu.system),
         latency(cpu.total().as_micros_f64() / requests),
@@ -226,6 +228,16 @@ Finding: The host was busy, so it says.
 Finding: Not \"steady\".
 ";
         assert_eq!(text(&single(&mixed())), expected);
+    }
+
+    #[test]
+    fn processor_time_at_a_rate_is_told_with_the_waiting() {
+        let said = |rate| {
+            let mut measurement = mixed();
+            measurement.workload.arrival.rate = rate;
+            processor(&measurement).unwrap().contains("waiting for requests to be due is included")
+        };
+        assert!(said(100) && !said(0));
     }
 
     /// Ten thousand reads in a second, all of 800 µs but one of 12 ms.

@@ -95,7 +95,7 @@ pub(super) fn summary(report: &FleetReport) -> Vec<String> {
     if odd.len() > NAMED {
         sentences.push(format!("The table of drives has the other {}.", odd.len() - NAMED));
     }
-    sentences.extend(gates(fleet));
+    sentences.extend(gates(fleet).into_iter().flatten());
     let incomplete: Vec<&FleetDrive> =
         fleet.drives.iter().filter(|drive| drive.run.state != RunState::Complete).collect();
     if !incomplete.is_empty() {
@@ -111,15 +111,18 @@ pub(super) fn summary(report: &FleetReport) -> Vec<String> {
     sentences
 }
 
-/// `22 of 24 drives pass their limits, 1 fails, 1 is inconclusive.`
-fn gates(fleet: &Fleet) -> Option<String> {
+/// `Limits: 22 of 24 drives pass, 1 fail, 1 inconclusive.` and why nothing was asked of some.
+fn gates(fleet: &Fleet) -> [Option<String>; 2] {
     let of = |outcome| {
         fleet.drives.iter().filter(|drive| drive.gate.as_ref().is_some_and(|gate| gate.outcome() == outcome)).count()
     };
     let checked = fleet.drives.iter().filter(|drive| drive.gate.is_some()).count();
     let (passed, failed, open) = (of(GateOutcome::Pass), of(GateOutcome::Fail), of(GateOutcome::Inconclusive));
     let told = format!("Limits: {passed} of {} pass, {failed} fail, {open} inconclusive.", count(checked, "drive"));
-    (checked > 0).then_some(told)
+    let unasked =
+        fleet.drives.iter().filter(|drive| drive.gate.as_ref().is_some_and(|gate| gate.checks.is_empty())).count();
+    let why = format!("Nothing was checked of {}: no point that was measured has a rating.", count(unasked, "drive"));
+    [(checked > 0).then_some(told), (unasked > 0).then_some(why)]
 }
 
 /// `S/N PHAC1234 in slot 7`.

@@ -2,6 +2,7 @@ use block::Seed;
 use measurement::{Run, RunId, RunState};
 use plan::compare::ContrastSide;
 use plan::fleet::{DriveIdentity, FleetDrive, FleetReading, FleetRule};
+use plan::gate::Gate;
 
 use super::*;
 
@@ -62,4 +63,18 @@ fn every_form_names_the_odd_drive_and_a_strangers_words_end_nothing() {
     let verdicts = document["drives"].as_array().unwrap().iter().map(|drive| drive["verdict"].as_str().unwrap());
     assert_eq!(verdicts.filter(|verdict| *verdict == "ok").count(), 11);
     assert_eq!(html(&report, "0"), page, "the same fleet gives the same text");
+}
+
+#[test]
+fn why_drives_without_a_rated_point_are_inconclusive_is_said_once() {
+    let mut report = report();
+    for drive in &mut report.fleet.drives[..12] {
+        drive.gate = Some(Gate::of(Vec::new(), Vec::new()));
+    }
+    let why = "Nothing was checked of 12 drives: no point that was measured has a rating.";
+    for (form, document) in
+        [("text", text(&report, 120)), ("page", html(&report, "0")), ("markdown", markdown(&report))]
+    {
+        assert_eq!(document.matches(why).count(), 1, "{form}: {document}");
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use crate::support;
 use block::Nanos;
 use lab::Metric;
-use lab::plan::catalog;
+use lab::plan::{Action, catalog};
 use store::RunState;
 
 static COMPLETE: LazyLock<String> = LazyLock::new(|| report::html(&support::outcome()));
@@ -123,6 +123,22 @@ fn latencies_of_single_cells_stand_beside_each_other() {
     ] {
         assert!(section.contains(words), "{words}");
     }
+}
+
+#[test]
+fn a_conditioning_without_a_rule_is_not_judged() {
+    let mut outcome = support::outcome();
+    for step in &mut outcome.plan.steps {
+        if let Action::Condition(condition) = &mut step.action {
+            condition.steady = None;
+        }
+    }
+    let page = report::html(&outcome).replace('\u{a0}', " ");
+    let (judged, unjudged) = (section(&COMPLETE, "step-wear"), section(&page, "step-wear"));
+    for word in ["class=\"steadiness\"", "the SNIA rule", "steady mean"] {
+        assert!(judged.contains(word) && !unjudged.contains(word), "{word}");
+    }
+    assert!(unjudged.contains("mean of the last rounds") && unjudged.contains("Means of rounds"), "{unjudged}");
 }
 
 #[test]
