@@ -66,7 +66,7 @@ impl Saturation {
         let later: Vec<(String, Vec<Span>)> = lines.collect();
         let rates: Vec<f64> = first.iter().map(Span::bandwidth).collect();
         let levels: Vec<Level> = levels(&rates, LEVEL_LEAST).into_iter().map(|at| Level::of(&first[at])).collect();
-        let recoveries = later.iter().map(|(idle, spans)| Recovery::of(idle, &Level::of(spans), &levels)).collect();
+        let recoveries = later.iter().map(|(idle, spans)| Recovery::of(idle, spans, &levels)).collect();
         let lines = std::iter::once(("first writes".to_owned(), first)).chain(later).collect();
         Some(Self { levels, recoveries, lines })
     }
@@ -100,8 +100,14 @@ impl Saturation {
             Some(format!("{}{} ({})", if one.is_all { "at least " } else { "" }, percent(fast / cache), one.idle))
         };
         let recovered: Vec<String> = self.recoveries.iter().filter_map(back).collect();
-        if !recovered.is_empty() {
-            said += &format!("; of that, idle time brings back {}", recovered.join(", "));
+        match self.recoveries.last() {
+            Some(longest) if self.recoveries.iter().all(|one| one.fast == Some(0.0)) => {
+                said += &format!("; idle time of up to {} brings nothing of that back", longest.idle);
+            }
+            Some(_) if !recovered.is_empty() => {
+                said += &format!("; of that, idle time brings back {}", recovered.join(", "));
+            }
+            _ => {}
         }
         said + "."
     }
@@ -156,14 +162,19 @@ impl Level {
 }
 
 impl Recovery {
-    /// Of what was written at the first level and the rest at the last, as its mean rate tells.
-    fn of(idle: &str, burst: &Level, levels: &[Level]) -> Self {
+    /// Of what was written at the first level and the rest at the last: of each second, as its rate tells. One that is nearer to the
+    /// last level, as a ratio, is all slow: between the two there may be others.
+    fn of(idle: &str, burst: &[Span], levels: &[Level]) -> Self {
+        let all = Level::of(burst);
         let fast = fallen(levels).map(|(first, last)| {
             let (fast, slow) = (first.rate(), last.rate());
-            ((burst.bytes / slow - burst.seconds) / (1.0 / slow - 1.0 / fast)).clamp(0.0, burst.bytes)
+            let is_fast = |one: &Level| one.rate() * one.rate() > fast * slow;
+            let seconds = burst.iter().map(|span| Level::of(std::slice::from_ref(span))).filter(is_fast);
+            let of = |one: Level| ((one.bytes / slow - one.seconds) / (1.0 / slow - 1.0 / fast)).clamp(0.0, one.bytes);
+            seconds.map(of).sum::<f64>()
         });
-        let is_all = fast.is_some_and(|fast| fast > 0.97 * burst.bytes);
-        Self { idle: idle.to_owned(), rate: burst.rate(), fast, is_all }
+        let is_all = fast.is_some_and(|fast| fast > 0.97 * all.bytes);
+        Self { idle: idle.to_owned(), rate: all.rate(), fast, is_all }
     }
 }
 
@@ -194,20 +205,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_came_back_follows_from_the_mean_rate() {
+    fn what_came_back_follows_from_its_seconds() {
         let levels = [Level { bytes: 100e9, seconds: 20.0 }, Level { bytes: 200e9, seconds: 200.0 }];
-        // 10 GB at 5 GB/s and 20 GB at 1 GB/s take 22 s.
-        let found = Recovery::of("60 s", &Level { bytes: 30e9, seconds: 22.0 }, &levels);
-        assert!((found.fast.unwrap() / 10e9 - 1.0).abs() < 1e-9 && !found.is_all, "{found:?}");
-        let all = Recovery::of("300 s", &Level { bytes: 30e9, seconds: 6.0 }, &levels);
+        let second = |rate: &f64| Span { length: 1.0, bytes: (rate * 1e9) as u64, ..Span::default() };
+        let spans = |rates: &[f64]| rates.iter().map(second).collect::<Vec<_>>();
+        // 13 GB at 5 GB/s, in the third second for six tenths, and the rest at 1 GB/s.
+        let found = Recovery::of("60 s", &spans(&[&[5.0, 5.0, 3.4], &[1.0; 17][..]].concat()), &levels);
+        assert!((found.fast.unwrap() / 13e9 - 1.0).abs() < 1e-9 && !found.is_all, "{found:?}");
+        let all = Recovery::of("300 s", &spans(&[5.0; 6]), &levels);
         assert!(all.is_all && (all.fast.unwrap() / 30e9 - 1.0).abs() < 1e-9);
+        let between = Recovery::of("1 s", &spans(&[1.6; 30]), &levels);
+        assert_eq!(between.fast, Some(0.0), "never as fast as at first, if faster than at last");
         let level = [Level { bytes: 100e9, seconds: 100.0 }];
-        assert_eq!(Recovery::of("1 s", &Level { bytes: 1e9, seconds: 1.0 }, &level).fast, None);
+        assert_eq!(Recovery::of("1 s", &spans(&[1.0]), &level).fast, None);
+        let nothing = Saturation { levels: levels.into(), recoveries: vec![between], lines: Vec::new() }.said();
+        assert!(nothing.ends_with("(5.00 × slower); idle time of up to 1 s brings nothing of that back."), "{nothing}");
         let told = Saturation { levels: levels.into(), recoveries: vec![found, all], lines: Vec::new() }.said();
         assert_eq!(
             told,
             "Sequential writes: 5,000 MB/s for the first 100 GB, 1,000 MB/s at the end of 300 GB written (5.00 × slower); of that, idle \
-             time brings back 10 % (60 s), at least 30 % (300 s)."
+             time brings back 13 % (60 s), at least 30 % (300 s)."
         );
         let flat = Saturation { levels: level.into(), recoveries: Vec::new(), lines: Vec::new() }.said();
         assert_eq!(flat, "Sequential writes: 1,000 MB/s over all 100 GB written; the rate did not fall.");
