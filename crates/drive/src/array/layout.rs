@@ -126,6 +126,12 @@ impl ArrayLayout {
         Bytes::from_sectors(self.rows * self.columns * self.chunk)
     }
 
+    /// Whether it has one member, on which all is in one piece where the host has it.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.members == 1 && self.rows == 1
+    }
+
     /// The most that lies in a row on one member.
     pub fn chunk(&self) -> Bytes {
         Bytes::from_sectors(self.chunk)

@@ -14,13 +14,15 @@ impl Array {
         not_before(self.now, now);
         while self.advance(now) {}
         self.now = now;
-        let unanswered = self.flights.in_use() + self.done.count();
+        let mut unanswered = self.flights.in_use() + self.done.count();
+        let is_one_drive = self.is_one_drive();
         let (mut sectors, mut gone, mut torn) = (Vec::new(), Vec::new(), 0);
         for (number, member) in (0..).zip(&mut self.members) {
             let lost = member.cut_power(now.max(member.now()));
             sectors.extend(lost.sectors.iter().flat_map(|run| self.layout.backwards(number, *run)));
             gone.extend(lost.gone.iter().flat_map(|run| self.layout.backwards(number, *run)));
             torn += lost.torn;
+            unanswered += if is_one_drive { lost.unanswered } else { 0 };
         }
         self.due.fill(Nanos::MAX);
         self.first = (0, Nanos::MAX);
