@@ -145,11 +145,13 @@ impl Mapping {
     /// suffice where what the host writes takes up several times its pages, in blocks of one bit, and a block has next to nothing
     /// to gain.
     #[cold]
-    fn catch_up(&mut self, unit: Unit, plan: &mut Vec<FlashOp>, placing: &mut impl Placing) {
+    fn catch_up<P: Placing>(&mut self, unit: Unit, plan: &mut Vec<FlashOp>, placing: &mut P) {
         while self.units[unit.0 as usize].free.len() < START_MIN as usize {
             if self.units[unit.0 as usize].victim.is_none() {
                 self.choose_victim(unit, true);
-                self.write_out_victim(unit);
+                if P::SLOTS {
+                    self.write_out_victim(unit);
+                }
             }
             // None where nothing has anything to gain, as in a drive that is worn out.
             let Some(victim) = self.units[unit.0 as usize].victim else { return };

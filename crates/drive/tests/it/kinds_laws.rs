@@ -5,7 +5,7 @@ use std::cell::Cell;
 use assay_drive::disk::DiskDrive;
 use assay_drive::preset::{Preset, Spec};
 use assay_drive::{Counters, Device, Drive};
-use block::{Bytes, Lba, Nanos, Op, Request, Tag};
+use block::{Bytes, Lba, Nanos, Op, Request, Seed, Tag};
 use proptest::prelude::*;
 use testkit::Random;
 
@@ -104,6 +104,12 @@ proptest! {
         prop_assert_eq!(done.len() as u64, writes);
         prop_assert_eq!(counters.host_rejected, Bytes::ZERO);
         prop_assert!(counters.write_amplification().is_some_and(|times| times > 0.9), "{:?}", counters);
+        let mut constructed = preset.build();
+        if constructed.can_write_at_random(Bytes::from_kib(4)) {
+            constructed.write_at_random(writes, Bytes::from_kib(4), Seed::new(seed));
+            let (_, counters) = support::story(&mut constructed, write, |_| Nanos::ZERO, seed, 1_000, 16);
+            prop_assert_eq!(counters.host_rejected, Bytes::ZERO);
+        }
     }
 }
 
