@@ -301,7 +301,7 @@ fn what_comes_after_the_last_request_that_counts_is_no_part_of_the_figures() {
         stop: Stop::after(Nanos::from_millis(500)),
         ..Workload::default()
     };
-    let mut drive = drive::preset::Preset::find("x25-m?page_read=0nJ&byte_sent=0J").unwrap().build();
+    let mut drive = drive::preset::Preset::find("x25-m?power.page_read=0nJ&power.byte_sent=0nJ").unwrap().build();
     let measured = run_virtual(&mut drive, &reads, Seed::new(1)).unwrap();
     let done = measured.drive.expect("it is simulated");
     let watts = done.energy_nj as f64 / measured.elapsed.as_nanos() as f64;
