@@ -237,12 +237,14 @@ impl<'r> RunningJobs<'r> {
         }
     }
 
-    /// Whether the last completion to count has just been seen: what the drive does from here on for requests in flight is no part of
-    /// what is measured. A flush at the end is, once it is done.
+    /// Notes the drive at `at` where the last completion to count has just been seen: what the drive does from here on for requests in
+    /// flight is no part of what is measured. A flush at the end is, once it is done.
     #[inline(always)]
-    pub fn is_over(&self) -> bool {
+    pub fn note_last(&mut self, drive: &dyn Drive, at: Nanos) {
         let end = self.counted_from + self.measurement.elapsed;
-        self.ended && self.rest.is_none_or(|rest| rest.at < end)
+        if self.ended && self.rest.is_none_or(|rest| rest.at < end) {
+            self.note(drive, at);
+        }
     }
 
     /// Notes when what was counted was submitted, and has it seen.

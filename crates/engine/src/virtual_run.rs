@@ -281,9 +281,7 @@ impl<'r> VirtualRun<'r> {
         let flight = &mut self.flights[tag.0 as usize];
         let job = &mut self.jobs[flight.owner.job as usize];
         job.finish(at, flight);
-        if job.is_over() {
-            job.note(drive, at);
-        }
+        job.note_last(drive, at);
         if !job.follow(drive, at, tag, flight) {
             self.go_on(drive, at, tag);
         }
@@ -297,10 +295,7 @@ impl<'r> VirtualRun<'r> {
             true => self.jobs[flight.owner.job as usize].finish(at, &flight.as_asked()),
             false => self.fail(at, tag, status),
         }
-        let job = &mut self.jobs[flight.owner.job as usize];
-        if job.is_over() {
-            job.note(drive, at);
-        }
+        self.jobs[flight.owner.job as usize].note_last(drive, at);
         if let Some(traffic) = &mut self.traffic {
             traffic.completed(drive, at, &flight.request);
         }

@@ -21,7 +21,7 @@ use crate::conditioning::{self, Conditioning};
 use crate::cost::Place;
 use crate::counted::counted;
 use crate::health::{HealthReading, of_simulated};
-use crate::plan::{Construction, writable};
+use crate::plan::Construction;
 use crate::subject::{Keep, LiveCallback, MeasureTask, Share, Subject, needs_root};
 use crate::{DriveRecord, LabError};
 
@@ -254,7 +254,7 @@ impl Subject for Simulated {
     }
 
     fn writable(&self) -> Bytes {
-        writable(&self.preset)
+        self.preset.writable()
     }
 
     fn block(&self) -> Bytes {

@@ -6,11 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::replicate::{KnownFigure, known_figures};
 
-/// How much data a simulated drive takes, which is less than its addresses where zones cannot be written to their end.
-pub fn writable(preset: &Preset) -> Bytes {
-    preset.zones().map_or(preset.capacity(), |zones| zones.writable())
-}
-
 /// What reading a run needs of its simulated drive. It is kept in the store when the run begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DriveRecord {
@@ -116,7 +111,7 @@ impl DriveRecord {
 
     /// How much of so many addresses can be written.
     pub fn writable(&self, capacity: Bytes) -> Bytes {
-        self.drive().filter(|drive| drive.capacity() == capacity).map_or(capacity, |drive| writable(&drive))
+        self.drive().filter(|drive| drive.capacity() == capacity).map_or(capacity, |drive| drive.writable())
     }
 
     pub fn fact(&self, name: &str) -> Option<String> {

@@ -61,7 +61,7 @@ pub use condition::Condition;
 pub use construct::Construction;
 pub use diagnostic::{Diagnostic, render};
 pub(crate) use diagnostic::{Mistakes, printable};
-pub use drive_record::{DriveRecord, writable};
+pub use drive_record::DriveRecord;
 pub use experiment::{Experiment, Experiments};
 pub use few_requests::few_requests;
 pub use fill::{Fill, leaves_filled};

@@ -13,6 +13,7 @@ use super::variation::{Background, Variation};
 use super::write_cache::WriteCache;
 use crate::Specimen;
 use crate::draw::Draws;
+use crate::periodic::Periodic;
 
 /// An arm of its own above its share of the sectors, and what waits for it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -262,11 +263,8 @@ impl Actuator {
 /// At which part of a revolution the spindle has the first sector under the heads: disks side by side turn as each happened to
 /// start, and time begins as the first of its model is there.
 fn phase(specimen: Specimen, revolution: Nanos) -> Nanos {
-    let turned = u128::from(Draws::new(specimen.seed().split("spindle")).draw());
-    match specimen.number() {
-        1 => Nanos::ZERO,
-        _ => Nanos::from_nanos(((u128::from(revolution.as_nanos()) * turned) >> 32) as u64),
-    }
+    let draw = Draws::new(specimen.seed().split("spindle")).draw();
+    if specimen.number() == 1 { Nanos::ZERO } else { Periodic::new(Some(revolution), draw).due() }
 }
 
 /// How long the firmware expects such a way to take: where the wait after a move is short, a revolution more.

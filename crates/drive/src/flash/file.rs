@@ -545,7 +545,7 @@ impl FlashFile {
         )?;
         let user = self.capacity.user.get().div_ceil(geometry.page.get());
         // Mapping pages are kept beside the user's.
-        let user = user + map.map_or(0, |map| user.div_ceil(u64::from(map.entries)));
+        let user = user + map.map_or(0, |map| map.regions(user));
         let per_unit = u64::from(geometry.blocks_per_plane) * u64::from(geometry.pages_per_block);
         let working = u64::from(start + 3) * u64::from(geometry.pages_per_block);
         // Compressed data leaves a part of a page unused at the end of a block: collection must gain more than that.

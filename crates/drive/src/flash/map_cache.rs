@@ -25,6 +25,13 @@ pub struct MapCacheSpec {
     pub tables: Option<TablesSpec>,
 }
 
+impl MapCacheSpec {
+    /// How many mapping pages describe so many logical pages.
+    pub fn regions(&self, pages: u64) -> u64 {
+        pages.div_ceil(u64::from(self.entries))
+    }
+}
+
 /// The controller's memory for the page map, the whole of which is kept in flash.
 ///
 /// The map is cut into *regions*, each described by one mapping page. A region whose pages were written
@@ -74,7 +81,7 @@ pub struct Need {
 impl MapCache {
     /// The cache for the map of `pages` logical pages, nothing of it written yet.
     pub fn new(spec: MapCacheSpec, pages: u32) -> Self {
-        let regions = pages.div_ceil(spec.entries) as usize;
+        let regions = spec.regions(pages.into()) as usize;
         Self {
             extents_max: spec.page.div(spec.extent) as u32,
             entries: Divisor::from(u64::from(spec.entries)),

@@ -125,7 +125,7 @@ impl ReadAhead {
     /// The stream of which a read leaves out something, but not all that was read ahead.
     fn skipping(&self, lba: Lba) -> Option<usize> {
         // Of random reads, none has anything ready.
-        if self.ready.iter().map(VecDeque::len).sum::<usize>() == 0 {
+        if self.ready.iter().all(VecDeque::is_empty) {
             return None;
         }
         let page = lba.get() / u64::from(self.page_sectors);

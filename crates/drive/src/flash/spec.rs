@@ -132,11 +132,11 @@ impl FlashSpec {
 
     /// Whether the blocks of a specimen that are good when it leaves the factory hold all that it promises.
     pub(crate) fn has_room(&self, specimen: u32) -> bool {
-        let pages = self.pages() as u32;
-        let map_pages = self.map_cache.map_or(0, |map| pages.div_ceil(map.entries));
+        let pages = self.pages();
+        let pages = pages + self.map_cache.map_or(0, |map| map.regions(pages));
         self.wear.is_none_or(|wear| {
             let wear = retirement::fresh(wear, &self.geometry, Specimen::new("", specimen));
-            retirement::has_room(&wear, &self.geometry, self.collection.start, pages + map_pages)
+            retirement::has_room(&wear, &self.geometry, self.collection.start, pages as u32)
         })
     }
 

@@ -281,6 +281,11 @@ impl Preset {
         }
     }
 
+    /// How much data it takes, which is less than its addresses where zones cannot be written to their end.
+    pub fn writable(&self) -> Bytes {
+        self.zones().map_or(self.capacity(), |zones| zones.writable())
+    }
+
     /// What a copy of its state takes in memory once all of it was written at random.
     pub fn memory(&self) -> Bytes {
         match &self.spec {

@@ -14,7 +14,7 @@ use workload::{Pattern, Spare, Stop, Workload};
 pub use self::bounds::Bounds;
 pub use self::endurance::RatedEndurance;
 pub use self::pace::Pace;
-use crate::{Cell, Condition, Construction, Count, Limit, Passes, Phase, Site, Work, writable};
+use crate::{Cell, Condition, Construction, Count, Limit, Passes, Phase, Site, Work};
 use ::host::PurgeMethod;
 
 /// What a plan is going to be carried out on, as far as its cost depends on that.
@@ -69,7 +69,7 @@ impl Place {
     pub fn simulated(preset: &Preset) -> Self {
         Self {
             capacity: preset.capacity(),
-            writable: writable(preset),
+            writable: preset.writable(),
             pace: Pace::rated(preset),
             is_simulated: true,
             is_disk: matches!(preset.spec, Spec::Disk(_)),
