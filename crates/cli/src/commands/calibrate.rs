@@ -1,32 +1,33 @@
 //! `assay calibrate`: a drive's parameters, fitted to published figures.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use block::Seed;
 use drive::preset::DriveName;
 use lab::calibrate::{
-    CalibrateError, Calibration, CalibrationRequest, FamilyRequest, Fitted, Parameter, ParameterError, Search,
+    CalibrateError, Calibration, CalibrationRequest, FamilyDrive, FamilyRequest, Fitted, Parameter, ParameterError, Search,
     calibrate, calibrate_family, parse_list,
 };
-use lab::replicate::{Tally, catalog, qos};
+use lab::replicate::{Review, Tally, catalog, qos};
 
-use super::prediction;
+use super::prediction::{self, Figures};
 use crate::failure::Failure;
 use crate::number;
 use crate::outputs;
 use crate::progress::with_bar;
+use crate::target;
 use crate::terminal::say;
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// The drive or rig to fit: a name of `assay drives`, with changes after a `?`; with `--figures qos` several
-    /// drives, which share the fitted values
+    /// The drive or rig to fit: a name of `assay drives`, with changes after a `?`; to latencies and rates also a drive's
+    /// file, or several drives, which share the fitted values
     #[arg(value_name = "DRIVE", required = true)]
     drives: Vec<String>,
 
     /// The review to fit to: a name of `assay replicate`, or the file of its figures; `qos` for the published latencies
-    /// and rates of single drives
+    /// and rates of single drives, or a file of your own
     #[arg(long, value_name = "REVIEW|FILE")]
     figures: String,
 
@@ -39,11 +40,15 @@ pub struct Arguments {
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
 
-    /// With `--figures qos`: a tenth of the duration; tail percentiles are not resolved
+    /// With latencies and rates of one drive: fit this drive to them, by name or file, with changes after a `?`
+    #[arg(long, value_name = "SIM")]
+    on: Option<String>,
+
+    /// With latencies and rates: a tenth of the duration; tail percentiles are not resolved
     #[arg(long)]
     quick: bool,
 
-    /// With `--figures qos`: scale drives down to this many blocks per flash plane [default: 48 to 96, and at least 8
+    /// With latencies and rates: scale drives down to this many blocks per flash plane [default: 48 to 96, and at least 8
     /// GiB]
     #[arg(long, value_name = "COUNT", value_parser = number::within::<u32>(16..=1_000_000))]
     blocks: Option<u32>,
@@ -74,7 +79,9 @@ fn parameters(text: &str) -> Result<List, ParameterError> {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let named = |drive: &String| drive.strip_prefix("sim:").unwrap_or(drive).to_owned();
     let drives: Vec<String> = arguments.drives.iter().map(named).collect();
-    let base = DriveName::read(&drives[0]).map_err(CalibrateError::from)?.base;
+    let fitted = arguments.on.as_deref().unwrap_or(&drives[0]);
+    let base = DriveName::read(fitted.strip_prefix("sim:").unwrap_or(fitted)).map_err(CalibrateError::from)?.base;
+    let base = Path::new(base).file_stem().unwrap_or_default().to_string_lossy();
     let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{base}-fitted.toml")));
     let mut output = outputs::at(&path)?;
     let search = Search {
@@ -83,25 +90,75 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         seed: Seed::new(arguments.seed),
         rounds: arguments.rounds,
     };
-    let done = if arguments.figures == prediction::NAME {
-        let request = FamilyRequest { drives, search, is_quick: arguments.quick, blocks: arguments.blocks };
-        with_bar(|watch| calibrate_family(qos::builtin(), &request, watch))?
-    } else {
-        // What is no review at all is told before what goes with one.
-        let review = catalog::find(&arguments.figures)?;
-        let [drive] = <[String; 1]>::try_from(drives).map_err(|drives| {
-            let said =
-                format!("{} drives cannot be fitted to one review together; give one, or --figures qos", drives.len());
-            Failure::usage(said)
-        })?;
-        if arguments.quick || arguments.blocks.is_some() {
-            return Err(Failure::usage("--quick and --blocks belong to `--figures qos`; leave them out"));
+    let done = match asked(&arguments.figures)? {
+        Asked::Latencies(figures) => {
+            let drives = family(&figures, &drives, arguments.on.as_deref())?;
+            let Arguments { quick: is_quick, blocks, .. } = *arguments;
+            let request = FamilyRequest { figures: figures.label(), drives, search, is_quick, blocks };
+            with_bar(|watch| calibrate_family(figures.qos(), &request, watch))?
         }
-        with_bar(|watch| calibrate(&review, &CalibrationRequest { drive, search }, watch))?
+        Asked::Review(review) => {
+            let [drive] = <[String; 1]>::try_from(drives).map_err(|drives| {
+                let count = drives.len();
+                Failure::usage(format!("{count} drives cannot be fitted to one review together; give one, or --figures qos"))
+            })?;
+            if arguments.quick || arguments.blocks.is_some() || arguments.on.is_some() {
+                let said = "--quick, --blocks and --on belong to `--figures qos` and files of latencies; leave them out";
+                return Err(Failure::usage(said));
+            }
+            if target::is_of_file(&drive) {
+                let said = format!("a review is of drives that come with the program, and `{drive}` is a file; fit it to latencies \
+                                    and rates: --figures FILE");
+                return Err(Failure::usage(said));
+            }
+            with_bar(|watch| calibrate(&review, &CalibrationRequest { drive, search }, watch))?
+        }
     };
     say(&told(&done))?;
     output.write(done.text.as_bytes()).map_err(Failure::failed)?;
     say(&format!("\nDrive: {}\n", std::path::absolute(&path).unwrap_or(path).display()))
+}
+
+/// What a drive is to be fitted to.
+enum Asked {
+    /// Latencies and rates of single drives.
+    Latencies(Figures),
+    Review(Review),
+}
+
+/// The figures of this name. What is none at all is told before what goes with it.
+fn asked(name: &str) -> Result<Asked, Failure> {
+    if name == prediction::NAME {
+        return Ok(Asked::Latencies(Figures::builtin()));
+    }
+    if !catalog::is_path(name) {
+        return Ok(Asked::Review(catalog::find(name)?));
+    }
+    let source = catalog::figures(name)?;
+    Ok(match qos::is_figures(&source.text) {
+        true => Asked::Latencies(Figures::of(name, source)?),
+        false => Asked::Review(catalog::of_figures(source)?),
+    })
+}
+
+/// The drives that are fitted to `figures`.
+fn family(figures: &Figures, drives: &[String], on: Option<&str>) -> Result<Vec<FamilyDrive>, Failure> {
+    let qos = figures.qos();
+    if let Some(on) = on {
+        let [name] = drives else {
+            return Err(Failure::usage("--on takes the place of one drive; name that alone"));
+        };
+        let preset = target::preset(on.strip_prefix("sim:").unwrap_or(on))?;
+        return Ok(vec![FamilyDrive::named(qos, name, preset)?]);
+    }
+    let fitted = |name: &String| {
+        let preset = target::preset(name)?;
+        Ok(match target::is_of_file(name) {
+            true => FamilyDrive::only(qos, preset)?,
+            false => FamilyDrive::named(qos, name, preset)?,
+        })
+    };
+    drives.iter().map(fitted).collect()
 }
 
 /// What was found, for people.

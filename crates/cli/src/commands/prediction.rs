@@ -128,6 +128,16 @@ impl Figures {
         }
     }
 
+    /// What a fit to them is said to be of: the file's own name, wherever it lies.
+    pub fn label(&self) -> String {
+        Path::new(&self.name).file_name().map_or_else(|| self.name.clone(), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// The figures.
+    pub fn qos(&self) -> &Qos {
+        &self.qos
+    }
+
     /// What the report's file is called: `replicate-qos.html`.
     fn report_name(&self) -> String {
         let stem = Path::new(&self.name).file_stem().map_or(Cow::Borrowed(NAME), |stem| stem.to_string_lossy());

@@ -2,7 +2,7 @@
 
 use block::Seed;
 use drive::preset::{DriveName, Preset};
-use plan::replicate::qos::{Kind, Qos, QosAnswer, QosDrive, QosGroup, QosPoint, QosRun, Standing};
+use plan::replicate::qos::{Kind, Qos, QosAnswer, QosGroup, QosPoint, QosRun, Standing};
 
 use super::{CalibrateError, Calibration, Objective, Search, record};
 use crate::replicate::{QosRequest, Tally, Use, replicate_qos};
@@ -11,14 +11,61 @@ use crate::{Silent, Watch};
 /// What is to be fitted to published latencies and rates, and how hard to search.
 #[derive(Clone, Debug)]
 pub struct FamilyRequest {
-    /// The drives, by name; each parameter has one value for all of them.
-    pub drives: Vec<String>,
+    /// What the figures are called: `qos`, or a file's name.
+    pub figures: String,
+    /// The drives; each parameter has one value for all of them.
+    pub drives: Vec<FamilyDrive>,
     /// Parameters, words that points' names hold, seed and rounds.
     pub search: Search,
     /// Runs of a tenth of the time.
     pub is_quick: bool,
     /// Blocks of each plane that drives are scaled down to; none for as many as suit each.
     pub blocks: Option<u32>,
+}
+
+impl FamilyRequest {
+    /// The drives, for people.
+    fn names(&self) -> String {
+        let names: Vec<&str> = self.drives.iter().map(|drive| drive.preset.name.as_str()).collect();
+        names.join(", ")
+    }
+}
+
+/// A drive that is fitted to figures.
+#[derive(Clone, Debug)]
+pub struct FamilyDrive {
+    /// The place in [`Qos::drives`] of the drive that the figures are of.
+    place: usize,
+    /// What is fitted to them.
+    preset: Preset,
+}
+
+impl FamilyDrive {
+    /// `preset`, fitted to the figures of the drive whose id or preset is that of `name`.
+    ///
+    /// # Errors
+    /// If there are none.
+    pub fn named(qos: &Qos, name: &str, preset: Preset) -> Result<Self, CalibrateError> {
+        let base = DriveName::read(name)?.base;
+        match qos.drive(base) {
+            Some(place) => Ok(Self { place, preset }),
+            None => {
+                let help = block::suggestion(base, &qos.names());
+                Err(CalibrateError::NoFigures { drive: base.to_owned(), help })
+            }
+        }
+    }
+
+    /// `preset`, fitted to figures that are of one drive alone.
+    ///
+    /// # Errors
+    /// If they are of several.
+    pub fn only(qos: &Qos, preset: Preset) -> Result<Self, CalibrateError> {
+        match qos.measured().collect::<Vec<_>>()[..] {
+            [place] => Ok(Self { place, preset }),
+            _ => Err(CalibrateError::SeveralDrives { drive: preset.name, names: qos.names().join(", ") }),
+        }
+    }
 }
 
 /// The points of some drives that parameters may be fitted to, and nothing else that was published.
@@ -30,7 +77,7 @@ pub struct FitPoints(FamilyBench);
 struct FamilyBench {
     qos: Qos,
     /// For each drive of the figures, what it is simulated on.
-    drives: Vec<Option<String>>,
+    drives: Vec<Option<Preset>>,
     seed: Seed,
     is_quick: bool,
     blocks: Option<u32>,
@@ -41,7 +88,7 @@ impl FitPoints {
     /// in their names (`pm9a3-960/load-10k/read p50`). Bounds, maxima and points that count in no bar are left out.
     ///
     /// # Errors
-    /// If there are none, or nothing was published of a drive.
+    /// If there are none, or a drive's host cannot be.
     pub fn of(qos: &Qos, request: &FamilyRequest) -> Result<Self, CalibrateError> {
         let words = &request.search.only;
         let is_asked = |id: &str| words.is_empty() || words.iter().any(|word| id.contains(word.as_str()));
@@ -49,7 +96,7 @@ impl FitPoints {
             point.usage == Use::Fit && counts(point) && is_asked(&format!("{}/{}", group.id, point.name))
         })?;
         if bench.qos.groups.is_empty() {
-            return Err(CalibrateError::NothingToFit { review: QOS.to_owned(), drive: request.drives.join(", ") });
+            return Err(CalibrateError::NothingToFit { review: request.figures.clone(), drive: request.names() });
         }
         Ok(Self(bench))
     }
@@ -78,9 +125,6 @@ impl Objective for FitPoints {
     }
 }
 
-/// The name of the figures.
-const QOS: &str = "qos";
-
 /// Whether the point is a value that some bar counts.
 fn counts(point: &QosPoint) -> bool {
     let is_value = point.sense == plan::replicate::qos::Sense::Value;
@@ -104,13 +148,8 @@ impl FamilyBench {
         keep: impl Fn(&QosGroup, &QosPoint) -> bool,
     ) -> Result<Self, CalibrateError> {
         let mut drives = vec![None; qos.drives.len()];
-        for name in &request.drives {
-            let base = DriveName::read(name)?.base;
-            let Some(place) = qos.drive(base) else {
-                let help = block::suggestion(base, &qos.names());
-                return Err(CalibrateError::NoFigures { drive: base.to_owned(), help });
-            };
-            drives[place] = Some(name.clone());
+        for FamilyDrive { place, preset } in &request.drives {
+            drives[*place] = Some(qos.drives[*place].hosted(preset.clone())?);
         }
         let qos = qos.only(|group, point| drives[group.drive].is_some() && keep(group, point));
         let FamilyRequest { is_quick, blocks, .. } = *request;
@@ -119,13 +158,12 @@ impl FamilyBench {
 
     /// Simulates all drives with `changes`.
     fn run(&self, changes: &str, watch: &dyn Watch) -> Result<QosRun, CalibrateError> {
-        let preset =
-            |(name, drive): (&Option<String>, &QosDrive)| -> Result<Option<Result<Preset, String>>, CalibrateError> {
-                let Some(name) = name else { return Ok(None) };
-                let preset = drive.hosted(Preset::find(name)?)?;
-                Ok(Some(Ok(if changes.is_empty() { preset } else { preset.changed(changes)? })))
-            };
-        let drives = self.drives.iter().zip(&self.qos.drives).map(preset).collect::<Result<_, _>>()?;
+        let changed = |preset: &Preset| {
+            let preset = preset.clone();
+            if changes.is_empty() { Ok(preset) } else { preset.changed(changes) }
+        };
+        let drives = self.drives.iter().map(|drive| drive.as_ref().map(changed).transpose());
+        let drives = drives.map(|drive| Ok(drive?.map(Ok))).collect::<Result<_, CalibrateError>>()?;
         let Self { seed, is_quick, blocks, .. } = *self;
         Ok(replicate_qos(&QosRequest { qos: &self.qos, drives, seed, is_quick, blocks, states: None }, watch))
     }
@@ -148,10 +186,7 @@ impl FamilyBench {
 /// # Errors
 /// If the drives, the parameters or the points do not fit together.
 pub fn calibrate_family(qos: &Qos, request: &FamilyRequest, watch: &dyn Watch) -> Result<Calibration, CalibrateError> {
-    let Some(first) = request.drives.first() else {
-        return Err(CalibrateError::NothingToFit { review: QOS.to_owned(), drive: "no drive".to_owned() });
-    };
-    let presets = request.drives.iter().map(|name| Preset::find(name)).collect::<Result<Vec<_>, _>>()?;
+    let presets: Vec<Preset> = request.drives.iter().map(|drive| drive.preset.clone()).collect();
     let fit = FitPoints::of(qos, request)?;
     let found = request.search.carry_out(&fit, &presets, watch)?;
     watch.step("All points, before and after");
@@ -160,14 +195,14 @@ pub fn calibrate_family(qos: &Qos, request: &FamilyRequest, watch: &dyn Watch) -
     let (before, after) = (all.run("", &Silent)?, all.run(&changed, &Silent)?);
     let tallies = |usage| [all.tally(&before, usage), all.tally(&after, usage)];
     let (fitted, checked) = (tallies(Use::Fit), tallies(Use::Check));
-    let record = record::Record { review: QOS, seed: request.search.seed, fitted: fitted[1] };
+    let record = record::Record { review: &request.figures, seed: request.search.seed, fitted: fitted[1] };
     let text = match &presets[..] {
         [one] => record.write(&one.text, &one.clone().changed(&changed)?.text),
         _ => record.class(&presets, &found.fitted),
     };
     Ok(Calibration {
-        drive: if presets.len() == 1 { first.clone() } else { request.drives.join(", ") },
-        review: QOS.to_owned(),
+        drive: request.names(),
+        review: request.figures.clone(),
         seed: request.search.seed,
         evaluations: found.evaluations,
         parameters: found.fitted,

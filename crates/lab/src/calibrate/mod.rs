@@ -17,7 +17,7 @@ use thiserror::Error;
 
 pub use bench::FitFigures;
 use bench::{CalibrationBench, measure_all};
-pub use family::{FamilyRequest, FitPoints, calibrate_family};
+pub use family::{FamilyDrive, FamilyRequest, FitPoints, calibrate_family};
 pub use parameter::{Parameter, ParameterError, parse_list};
 use search::minimise;
 
@@ -116,6 +116,9 @@ pub enum CalibrateError {
     /// Nothing was published of the latency and rates of a drive.
     #[error("no figures of a drive `{drive}`; {help}")]
     NoFigures { drive: String, help: String },
+    /// The drive's name does not say which drive's figures it is to be fitted to.
+    #[error("the figures are of several drives, and none is named for {drive}; name one, and give the file with --on: {names}")]
+    SeveralDrives { drive: String, names: String },
     /// The drive cannot be measured.
     #[error(transparent)]
     Lab(#[from] LabError),

@@ -1,7 +1,7 @@
 //! Fitting drives of a family to latencies that the model itself made with other parameters.
 
 use assay_lab::Silent;
-use assay_lab::calibrate::{Calibration, FamilyRequest, FitPoints, Search, calibrate_family, parse_list};
+use assay_lab::calibrate::{Calibration, FamilyDrive, FamilyRequest, FitPoints, Search, calibrate_family, parse_list};
 use assay_lab::replicate::qos::{Qos, parse};
 use assay_lab::replicate::{QosRequest, replicate_qos};
 use block::Seed;
@@ -48,9 +48,12 @@ fn made(lie: f64) -> Qos {
 }
 
 fn request(drives: &[&str], rounds: u32) -> FamilyRequest {
+    let qos = figures(&[[1.0; 3]; 2], 1.0);
+    let drive = |name: &&str| FamilyDrive::named(&qos, name, Preset::find(name).unwrap()).unwrap();
     let bounds = "controller.command=5us..60us,controller.retire=20us..150us";
     FamilyRequest {
-        drives: drives.iter().map(|name| (*name).to_owned()).collect(),
+        figures: "mine.toml".to_owned(),
+        drives: drives.iter().map(drive).collect(),
         search: Search { parameters: parse_list(bounds).unwrap(), only: Vec::new(), seed: Seed::new(5), rounds },
         is_quick: true,
         blocks: None,
@@ -75,7 +78,7 @@ fn parameters_that_two_drives_share_are_found_again_and_written_as_their_class()
     let table = class["controller"].as_table().unwrap();
     assert_eq!(table["command"].as_str(), Some(format!("{} ns", found.parameters[0].value).as_str()));
     let source = table["source"].as_str().unwrap();
-    assert!(source.contains("Fitted to `qos` by `assay calibrate` (seed 5): command, retire;"), "{source}");
+    assert!(source.contains("Fitted to `mine.toml` by `assay calibrate` (seed 5): command, retire;"), "{source}");
     assert!(source.contains("x25-m") && source.contains("x25-e-32"), "{source}");
 }
 
@@ -98,9 +101,14 @@ fn what_cannot_be_fitted_is_explained() {
         change(&mut request);
         calibrate_family(&figures(&[[1.0; 3]; 2], 1.0), &request, &Silent).expect_err("it cannot be fitted").to_string()
     };
-    assert!(said(|request| request.drives = vec!["990-pro".to_owned()]).contains("no figures of a drive `990-pro`"));
     assert!(said(|request| request.drives.clear()).contains("no figure"));
     assert!(said(|request| request.search.only = vec!["nothing".to_owned()]).contains("widen --only"));
     let wrong = said(|request| request.search.parameters = parse_list("controller.comand=1us..2us").unwrap());
     assert!(wrong.contains("did you mean `controller.command`?"), "{wrong}");
+    let qos = figures(&[[1.0; 3]; 2], 1.0);
+    let other = || Preset::find("990-pro").unwrap();
+    let said = FamilyDrive::named(&qos, "990-pro", other()).expect_err("there are none").to_string();
+    assert!(said.contains("no figures of a drive `990-pro`"), "{said}");
+    let said = FamilyDrive::only(&qos, other()).expect_err("there are two").to_string();
+    assert!(said.contains("990-pro") && said.contains("--on: x25-m, x25-e-32"), "{said}");
 }

@@ -1,5 +1,6 @@
 //! Job files of other programs, read as plans.
 
+pub mod figures;
 pub mod fio;
 pub mod icf;
 mod notice;
