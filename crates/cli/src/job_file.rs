@@ -171,15 +171,6 @@ pub fn length(path: &Path) -> Option<Bytes> {
     device.seek(SeekFrom::End(0)).ok().map(Bytes::new)
 }
 
-/// Reads a job file and tells on standard error what of it is not honoured; `capacity` is how long its target is,
-/// whatever the file calls it.
-///
-/// # Errors
-/// If it cannot be read or run; with `strict` also if any of it is not honoured.
-pub fn read(name: &str, reading: &JobFileOptions, capacity: Option<Bytes>) -> Result<Import, Failure> {
-    read_text(name, &text_of(name)?, reading, capacity)
-}
-
 /// The text of the file of this name.
 ///
 /// # Errors
@@ -188,16 +179,12 @@ pub fn text_of(name: &str) -> Result<String, Failure> {
     text(Path::new(name), LENGTH_MAX).map_err(|error| unreadable(name, &error.to_string()))
 }
 
-/// Reads the text of the job file of this name. Else as [`read`].
+/// Reads the text of the job file of this name and tells on standard error what of it is not honoured; `capacity` is how long its
+/// target is, whatever the file calls it.
 ///
 /// # Errors
-/// As those of [`read`].
-pub fn read_text(
-    name: &str,
-    text: &str,
-    reading: &JobFileOptions,
-    capacity: Option<Bytes>,
-) -> Result<Import, Failure> {
+/// If it cannot be run; with `strict` also if any of it is not honoured.
+pub fn read(name: &str, text: &str, reading: &JobFileOptions, capacity: Option<Bytes>) -> Result<Import, Failure> {
     let path = Path::new(name);
     let machine =
         JobFileHost { host: Environment::of_host(), reading, within: reading.within(name), target: None, capacity };
@@ -212,9 +199,7 @@ pub fn read_text(
 /// # Errors
 /// As those of [`read`].
 pub fn read_line(line: &CommandLine, reading: &JobFileOptions, target: Option<&str>) -> Result<Import, Failure> {
-    let open = |name: &String| {
-        Ok(JobFile { path: name.into(), text: text_of(name)? })
-    };
+    let open = |name: &String| Ok(JobFile { path: name.into(), text: text_of(name)? });
     let files = line.files.iter().map(open).collect::<Result<Vec<_>, Failure>>()?;
     let within = within(line, reading);
     let sections: Vec<String> =
@@ -248,7 +233,7 @@ pub fn read_icf(name: &str, strict: bool) -> Result<icf::Import, Failure> {
 /// is known.
 ///
 /// # Errors
-/// As those of [`read`], once it is read.
+/// As those of [`read`].
 pub fn read_mqsim(name: &str, text: &str, strict: bool, size: Option<Bytes>) -> Result<mqsim::Import, Failure> {
     let import = mqsim::import(Path::new(name), text, size);
     judge(name, strict.then_some(STRICT), &import.notices, &import.sources, import.is_refused())?;

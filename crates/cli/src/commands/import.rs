@@ -53,7 +53,7 @@ impl Arguments {
         }
         let text = job_file::text_of(&self.job)?;
         if !mqsim::is_xml(&text) {
-            let import = job_file::read_text(&self.job, &text, &self.reading, self.size)?;
+            let import = job_file::read(&self.job, &text, &self.reading, self.size)?;
             return Ok(plan_text(&import, path, import.layout()));
         }
         self.only_fios(true)?;

@@ -51,8 +51,7 @@ impl Configuration {
         let mut tables = vec![self.capacity(&sizes), self.geometry(), self.nand(notices), self.controller()];
         tables.extend(self.map(&sizes));
         tables.extend([self.collection(&sizes, notices), self.buffer(&sizes), self.link(), self.wear()]);
-        tables.extend(self.suspend(notices));
-        tables.push(identity());
+        tables.extend([self.suspend(notices), identity()]);
         tables
     }
 
@@ -66,25 +65,37 @@ impl Configuration {
         let ratio = device.of("Overprovisioning_Ratio");
         let counts = [flash.of("Block_No_Per_Plane"), flash.of("Page_No_Per_Block"), ratio];
         DriveTable::new("capacity")
-            .from("user", format!("{user} B"), &counts, "so many blocks of all planes, less the share of the flash that is spare")
+            .from(
+                "user",
+                format!("{user} B"),
+                &counts,
+                "so many blocks of all planes, less the share of the flash that is spare",
+            )
             .from("spare", spare, &[ratio], "r of the flash is r / (1 - r) of the capacity")
     }
 
     fn geometry(&self) -> DriveTable {
         let (device, flash) = (&self.device, &self.flash);
-        let [chips, dies, planes] = [
-            device.of("Chip_No_Per_Channel"),
-            flash.of("Die_No_Per_Chip"),
-            flash.of("Plane_No_Per_Die"),
-        ];
+        let [chips, dies, planes] =
+            [device.of("Chip_No_Per_Channel"), flash.of("Die_No_Per_Chip"), flash.of("Plane_No_Per_Die")];
         let count = |values: &FieldValues, name| values.count(name) as i64;
         let dies_per_channel = count(device, "Chip_No_Per_Channel") * count(flash, "Die_No_Per_Chip");
         let has_planes = flash.count("Plane_No_Per_Die") > 1;
         DriveTable::new("geometry")
             .from("channels", count(device, "Flash_Channel_Count"), &[device.of("Flash_Channel_Count")], "")
-            .from("dies_per_channel", dies_per_channel, &[chips, dies], "chips times dies; MQSim lets one die of a chip work at a time")
+            .from(
+                "dies_per_channel",
+                dies_per_channel,
+                &[chips, dies],
+                "chips times dies; MQSim lets one die of a chip work at a time",
+            )
             .from("planes", count(flash, "Plane_No_Per_Die"), &[planes], "")
-            .from("multi_plane", has_planes, &[planes], "if there are several; MQSim does so where pages of one number are due together")
+            .from(
+                "multi_plane",
+                has_planes,
+                &[planes],
+                "if there are several; MQSim does so where pages of one number are due together",
+            )
             .from("page", format!("{} B", flash.count("Page_Capacity")), &[flash.of("Page_Capacity")], "")
             .from("pages_per_block", count(flash, "Page_No_Per_Block"), &[flash.of("Page_No_Per_Block")], "")
     }
@@ -99,10 +110,9 @@ impl Configuration {
         let rate = device.count("Channel_Transfer_Rate") * device.count("Flash_Channel_Width");
         notices.extend(self.rounded_rate());
         let mut table = DriveTable::new("nand");
-        for (field, by_page, stem) in [
-            ("read", "read_by_page", "Page_Read_Latency"),
-            ("program", "program_by_page", "Page_Program_Latency"),
-        ] {
+        for (field, by_page, stem) in
+            [("read", "read_by_page", "Page_Read_Latency"), ("program", "program_by_page", "Page_Program_Latency")]
+        {
             let names: Vec<String> = ends.iter().map(|end| format!("{stem}_{end}")).collect();
             let given: Vec<_> = names.iter().map(|name| flash.of(name)).collect();
             let times: Vec<u64> = names.iter().map(|name| flash.count(name)).collect();
@@ -128,7 +138,8 @@ impl Configuration {
         let rate = self.device.count("Channel_Transfer_Rate");
         let whole = 1000 / rate.max(1);
         let follows = match whole {
-            0 => "transfers take 0 ns in MQSim, which rounds 1000 / rate down to whole ns; here they take their time".to_owned(),
+            0 => "transfers take 0 ns in MQSim, which rounds 1000 / rate down to whole ns; here they take their time"
+                .to_owned(),
             _ if 1000.0 / whole as f64 <= rate as f64 * 1.02 => return None,
             _ => format!(
                 "MQSim rounds 1000 / rate down to whole ns, and transfers at {} MT/s; here the rate is as given",
@@ -154,7 +165,8 @@ impl Configuration {
             .iter()
             .map(|name| device.of(&format!("Data_Cache_DRAM_{name}")))
             .collect();
-        let memory = "MQSim's time of its one memory for a page, which writes take turns at; for a part of a page too here";
+        let memory =
+            "MQSim's time of its one memory for a page, which writes take turns at; for a part of a page too here";
         DriveTable::new("controller")
             .from("queue_depth", queue as i64, &given, how)
             .guess("cores", 2, "MQSim's firmware takes no time; one is for writes, which wait for the memory")
@@ -234,7 +246,12 @@ impl Configuration {
         let mut table = DriveTable::new("gc").from("policy", name, &[policy], "");
         if name == "choices" {
             let choices = sizes.blocks.max(2).ilog2().max(1);
-            table = table.from("choices", i64::from(choices), &[flash.of("Block_No_Per_Plane")], "log2 of it, as MQSim has RGA");
+            table = table.from(
+                "choices",
+                i64::from(choices),
+                &[flash.of("Block_No_Per_Plane")],
+                "log2 of it, as MQSim has RGA",
+            );
         }
         let how = format!("times the blocks of a plane, and {START_MIN} at least");
         table.from("start", start as i64, &[threshold, flash.of("Block_No_Per_Plane")], &how)
@@ -247,7 +264,12 @@ impl Configuration {
         let least = 3;
         let pages = (device.count("Data_Cache_Capacity") / sizes.page).min(sizes.planes).clamp(least, 1 << 24);
         DriveTable::new("buffer")
-            .from("size", format!("{} B", pages * sizes.page), &[capacity], "and a page for each plane at most, which is what MQSim sends to flash at a time")
+            .from(
+                "size",
+                format!("{} B", pages * sizes.page),
+                &[capacity],
+                "and a page for each plane at most, which is what MQSim sends to flash at a time",
+            )
             .guess("partial", format!("{} B", sizes.page), "MQSim joins no parts of pages")
             .guess("serves_reads", true, "MQSim has no field for it, and reads what it has")
     }
@@ -269,7 +291,12 @@ impl Configuration {
         }
         let command = (COMMAND * 1e9 / raw).round() as u64;
         table
-            .from("command", format!("{} ns", command.min(100_000_000)), &[lane, lanes], "the 198 B of a command's doorbell, entry and completion")
+            .from(
+                "command",
+                format!("{} ns", command.min(100_000_000)),
+                &[lane, lanes],
+                "the 198 B of a command's doorbell, entry and completion",
+            )
             .guess("duplex", true, "PCI Express sends both ways")
     }
 
@@ -288,31 +315,35 @@ impl Configuration {
         table.from("spread_max", device.count(threshold) as i64, &[device.of(fixed), device.of(threshold)], "")
     }
 
-    fn suspend(&self, notices: &mut Vec<Notice>) -> Option<DriveTable> {
+    /// Reads before what a die has not begun, and what is suspended for them.
+    fn suspend(&self, notices: &mut Vec<Notice>) -> DriveTable {
         let flash = &self.flash;
         let support = flash.of("CMD_Suspension_Support");
         let word = flash.word("CMD_Suspension_Support");
         let (programs, erases) = (word.starts_with("PROGRAM"), word.ends_with("ERASE"));
-        if !programs && !erases {
-            return None;
+        if programs || erases {
+            let (severity, code) = (Severity::Note, "mqsim::suspension");
+            let message = format!("`{} = {word}`: MQSim never suspends", support.spec.name);
+            let help =
+                "its scheduler returns before it does; with `suspend.limit = 0` the drive does not either".to_owned();
+            let (option, place) = (support.spec.name.to_owned(), support.place.clone());
+            notices.push(Notice { severity, code, option, message, help: Some(help), place });
         }
-        let (severity, code) = (Severity::Note, "mqsim::suspension");
-        let message = format!("`{} = {word}`: MQSim never suspends", support.spec.name);
-        let help = "its scheduler returns before it does; without [suspend] the drive does not either";
-        let (option, place) = (support.spec.name.to_owned(), support.place.clone());
-        notices.push(Notice { severity, code, option, message, help: Some(help.to_owned()), place });
         let [program, erase] = ["Suspend_Program_Time", "Suspend_Erase_Time"].map(|name| flash.of(name));
-        let latency = if programs { program } else { erase };
+        let latency = if erases && !programs { erase } else { program };
         let whole = |name: &str| format!("{} ns", flash.count(name));
         let step = |is_suspended: bool, whole: String| if is_suspended { "1 us".to_owned() } else { whole };
         let how = |is_suspended: bool| if is_suspended { "at once" } else { "not before its end" };
-        Some(
-            DriveTable::new("suspend")
-                .from("program_step", step(programs, whole("Page_Program_Latency_LSB")), &[support], how(programs))
-                .from("erase_step", step(erases, whole("Block_Erase_Latency")), &[support], how(erases))
-                .from("latency", whole(latency.spec.name), &[latency], if programs && erases { "of both kinds" } else { "" })
-                .guess("limit", 1, "MQSim suspends no operation twice"),
-        )
+        DriveTable::new("suspend")
+            .from("program_step", step(programs, whole("Page_Program_Latency_LSB")), &[support], how(programs))
+            .from("erase_step", step(erases, whole("Block_Erase_Latency")), &[support], how(erases))
+            .from(
+                "latency",
+                whole(latency.spec.name),
+                &[latency],
+                if programs && erases { "of both kinds" } else { "" },
+            )
+            .from("limit", i64::from(programs || erases), &[support], "MQSim suspends no operation twice")
     }
 }
 

@@ -27,7 +27,12 @@ const fn lost(
 
 /// `Host_Parameter_Set`.
 pub(super) const HOST: &[FieldSpec] = &[
-    taken("PCIe_Lane_Bandwidth", Real(0.001, 1000.0), "0.4", "`link.rate`: times the lanes, and 128 of 156 B of a packet"),
+    taken(
+        "PCIe_Lane_Bandwidth",
+        Real(0.001, 1000.0),
+        "0.4",
+        "`link.rate`: times the lanes, and 128 of 156 B of a packet",
+    ),
     taken("PCIe_Lane_Count", Count(1, 64), "4", "`link.rate`"),
     taken("SATA_Processing_Delay", Count(0, 100_000_000), "0", "`link.command` on SATA, in ns"),
     unused("Enable_ResponseTime_Logging", Switch, "false", "each measurement has its latencies"),
@@ -106,8 +111,18 @@ pub(super) const DEVICE: &[FieldSpec] = &[
         &["OUT_OF_ORDER", "PRIORITY_OUT_OF_ORDER"],
         "reads of the host go before what a die has not begun (`nand.reads_first`), and flows have no priorities",
     ),
-    taken("Overprovisioning_Ratio", Real(0.0, 0.99), "0.07", "`capacity.user`, `capacity.spare`: r of the flash is r / (1 − r) of the capacity"),
-    taken("GC_Exec_Threshold", Real(0.0, 1.0), "0.05", "`gc.start`: times the blocks of a plane, 10 or more as in MQSim"),
+    taken(
+        "Overprovisioning_Ratio",
+        Real(0.0, 0.99),
+        "0.07",
+        "`capacity.user`, `capacity.spare`: r of the flash is r / (1 − r) of the capacity",
+    ),
+    taken(
+        "GC_Exec_Threshold",
+        Real(0.0, 1.0),
+        "0.05",
+        "`gc.start`: times the blocks of a plane, 10 or more as in MQSim",
+    ),
     taken(
         "GC_Block_Selection_Policy",
         Word(&["GREEDY", "RGA", "RANDOM", "RANDOM_P", "RANDOM_PP", "FIFO"]),
@@ -134,19 +149,29 @@ pub(super) const DEVICE: &[FieldSpec] = &[
     taken("Flash_Channel_Width", Count(1, 64), "1", "`nand.channel`"),
     taken("Channel_Transfer_Rate", Count(1, 1_000_000), "300", "`nand.channel`: MT/s times the width in bytes"),
     taken("Chip_No_Per_Channel", Count(1, 1024), "4", "`geometry.dies_per_channel`"),
-    taken("Flash_Comm_Protocol", Word(&["NVDDR2"]), "NVDDR2", "`nand.channel`; cycles for commands and addresses take no time"),
+    taken(
+        "Flash_Comm_Protocol",
+        Word(&["NVDDR2"]),
+        "NVDDR2",
+        "`nand.channel`; cycles for commands and addresses take no time",
+    ),
 ];
 
 const SUSPENSION: &str = "an operation that is nearly over is not suspended";
 
 /// `Flash_Parameter_Set`.
 pub(super) const FLASH: &[FieldSpec] = &[
-    taken("Flash_Technology", Word(&["SLC", "MLC", "TLC"]), "MLC", "which of the times count: LSB; LSB and MSB; all three"),
+    taken(
+        "Flash_Technology",
+        Word(&["SLC", "MLC", "TLC"]),
+        "MLC",
+        "which of the times count: LSB; LSB and MSB; all three",
+    ),
     taken(
         "CMD_Suspension_Support",
         Word(&["NONE", "ERASE", "PROGRAM", "PROGRAM_ERASE"]),
         "ERASE",
-        "`[suspend]`; MQSim itself never suspends (its scheduler returns before it does)",
+        "`[suspend]`, with `limit = 0` for NONE; MQSim itself never suspends (its scheduler returns before it does)",
     ),
     taken("Page_Read_Latency_LSB", READ, "75000", "`nand.read`, `nand.read_by_page`"),
     taken("Page_Read_Latency_CSB", READ, "75000", "`nand.read`, `nand.read_by_page`"),
@@ -163,7 +188,12 @@ pub(super) const FLASH: &[FieldSpec] = &[
     taken("Block_No_Per_Plane", Count(1, 1 << 24), "2048", "`capacity`"),
     taken("Page_No_Per_Block", Count(1, 16_384), "256", "`geometry.pages_per_block`"),
     taken("Page_Capacity", Count(512, 65_536), "8192", "`geometry.page`"),
-    unused("Page_Metadat_Capacity", Count(0, 1 << 20), "1872", "what is beside the data is not transferred, in MQSim neither"),
+    unused(
+        "Page_Metadat_Capacity",
+        Count(0, 1 << 20),
+        "1872",
+        "what is beside the data is not transferred, in MQSim neither",
+    ),
 ];
 
 /// Times in nanoseconds within which a drive's file can have them.

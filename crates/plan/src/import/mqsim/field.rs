@@ -126,7 +126,8 @@ fn missing(specs: &[FieldSpec], found: &[Option<FieldValue>], place: &SourceRang
         .collect();
     if let [first, ..] = &defaults[..] {
         let count = defaults.len();
-        let message = if count == 1 { format!("`{first}` is not given") } else { format!("{count} fields are not given") };
+        let message =
+            if count == 1 { format!("`{first}` is not given") } else { format!("{count} fields are not given") };
         let help = format!("MQSim's defaults are taken: {}", defaults.join(", "));
         let option = "defaults".to_owned();
         let (severity, code) = (Severity::Note, "mqsim::default");
@@ -258,8 +259,7 @@ impl FieldValues {
     }
 
     pub(super) fn numbers(&self, name: &str) -> Vec<u16> {
-        let mut numbers: Vec<u16> =
-            self.of(name).text.split(',').filter_map(|word| word.trim().parse().ok()).collect();
+        let mut numbers: Vec<u16> = self.of(name).text.split(',').filter_map(|word| word.trim().parse().ok()).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers

@@ -109,7 +109,8 @@ fn synthetic(own: &FieldValues, place: &SourceRange, notices: &mut Vec<Notice>) 
         true => own.count("Address_Alignment_Unit").max(1),
         false => 1,
     };
-    let mut workload = Workload { pattern, block: sectors(mean), stop: stop(own, place, notices), ..Workload::default() };
+    let mut workload =
+        Workload { pattern, block: sectors(mean), stop: stop(own, place, notices), ..Workload::default() };
     if (1..100).contains(&reads) {
         workload.read_percent = reads as u8;
     }
@@ -195,7 +196,8 @@ fn normal(mean: u64, deviation: u64) -> Sizes {
 
 fn trace(own: &FieldValues, notices: &mut Vec<Notice>) -> Workload {
     let path = own.of("File_Path");
-    let leaves = |part: std::path::Component| !matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir);
+    let leaves =
+        |part: std::path::Component| !matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir);
     if std::path::Path::new(&path.text).components().any(leaves) {
         notices.push(path.not_honoured(
             "a plan reads traces in its own folder; put the trace there, or name its folder to `assay review` by `--allow-path`",

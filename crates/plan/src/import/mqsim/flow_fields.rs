@@ -11,12 +11,7 @@ const fn unused(name: &'static str, kind: FieldKind, why: &'static str) -> Field
     FieldSpec { name, kind, default: None, fate: Fate::Unused, becomes: why }
 }
 
-const fn lost(
-    name: &'static str,
-    kind: FieldKind,
-    same: &'static [&'static str],
-    follows: &'static str,
-) -> FieldSpec {
+const fn lost(name: &'static str, kind: FieldKind, same: &'static [&'static str], follows: &'static str) -> FieldSpec {
     FieldSpec { name, kind, default: None, fate: Fate::Lost(same), becomes: follows }
 }
 
@@ -50,15 +45,31 @@ pub(super) const FLOW: &[FieldSpec] = &[
 /// What synthetic flows have beside.
 pub(super) const SYNTHETIC: &[FieldSpec] = &[
     required("Working_Set_Percentage", Count(1, 100), "`size`"),
-    required("Synthetic_Generator_Type", Word(&["QUEUE_DEPTH", "BANDWIDTH"]), "`iodepth`, or `rate_iops` with `rate_process = \"poisson\"`"),
+    required(
+        "Synthetic_Generator_Type",
+        Word(&["QUEUE_DEPTH", "BANDWIDTH"]),
+        "`iodepth`, or `rate_iops` with `rate_process = \"poisson\"`",
+    ),
     required("Read_Percentage", Count(0, 100), "`rw`, `rwmixread`"),
-    required("Address_Distribution", Word(&["RANDOM_UNIFORM", "RANDOM_HOTCOLD", "STREAMING"]), "`rw`, `random_distribution`; a stream begins at the start of its range, not at a place that is drawn"),
-    required("Percentage_of_Hot_Region", Count(0, 100), "`random_distribution`: h of the addresses have 100 − h of the requests"),
+    required(
+        "Address_Distribution",
+        Word(&["RANDOM_UNIFORM", "RANDOM_HOTCOLD", "STREAMING"]),
+        "`rw`, `random_distribution`; a stream begins at the start of its range, not at a place that is drawn",
+    ),
+    required(
+        "Percentage_of_Hot_Region",
+        Count(0, 100),
+        "`random_distribution`: h of the addresses have 100 − h of the requests",
+    ),
     required("Generated_Aligned_Addresses", Switch, "`blockalign`"),
     required("Address_Alignment_Unit", Count(1, 1 << 24), "`blockalign`, in sectors of 512 B"),
     required("Request_Size_Distribution", Word(&["FIXED", "NORMAL"]), "`bs`, `bssplit` of up to 50 sizes"),
     required("Average_Request_Size", Count(1, 1 << 24), "`bs`, in sectors of 512 B"),
-    required("Variance_Request_Size", Count(0, 1 << 24), "`bssplit`; MQSim takes it for the standard deviation, in sectors"),
+    required(
+        "Variance_Request_Size",
+        Count(0, 1 << 24),
+        "`bssplit`; MQSim takes it for the standard deviation, in sectors",
+    ),
     unused("Seed", Count(0, u64::MAX), "`--seed` of the run"),
     required("Average_No_of_Reqs_in_Queue", Count(1, 65_536), "`iodepth`"),
     required("Bandwidth", Count(0, 1 << 50), "`rate_iops`: over the mean size of a request"),
@@ -69,8 +80,17 @@ pub(super) const SYNTHETIC: &[FieldSpec] = &[
 
 /// What flows from traces have beside.
 pub(super) const TRACE: &[FieldSpec] = &[
-    required("File_Path", Text, "`read_iolog`: a file in the folder of the plan, whatever links lead there; `--allow-path` adds a folder"),
-    lost("Percentage_To_Be_Executed", Count(1, 100), &["100"], "the whole trace is replayed; `number_ios` ends it earlier"),
+    required(
+        "File_Path",
+        Text,
+        "`read_iolog`: a file in the folder of the plan, whatever links lead there; `--allow-path` adds a folder",
+    ),
+    lost(
+        "Percentage_To_Be_Executed",
+        Count(1, 100),
+        &["100"],
+        "the whole trace is replayed; `number_ios` ends it earlier",
+    ),
     lost("Relay_Count", Count(1, 1 << 32), &["1"], "the trace is replayed once"),
     required("Time_Unit", Word(&["NANOSECOND", "MICROSECOND", "PICOSECOND"]), "`replay_format`"),
 ];

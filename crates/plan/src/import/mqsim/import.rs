@@ -113,7 +113,13 @@ fn drive(root: Node, path: &Path, notices: &mut Vec<Notice>) -> Imported {
     let file = path.file_name().map_or_else(|| "ssdconfig.xml".into(), |name| name.to_string_lossy());
     let stem = path.file_stem().map_or_else(|| "drive".into(), |name| name.to_string_lossy());
     notices.sort_by_key(|notice| notice.place.span.start);
-    let text = drive_text::text(&slug(&stem, "drive"), &title(&configuration, &file), &file, &heading(&file, notices), &tables);
+    let text = drive_text::text(
+        &slug(&stem, "drive"),
+        &title(&configuration, &file),
+        &file,
+        &heading(&file, notices),
+        &tables,
+    );
     match Preset::parse(&text) {
         Ok(_) => Imported::Drive(text),
         Err(error) => {

@@ -74,7 +74,8 @@ fn scenario(node: Node, size: Option<Bytes>, notices: &mut Vec<Notice>) -> Optio
         jobs.push(ScenarioJob { name: format!("flow-{}", index + 1), workload });
         let laid_out = flow.laid_out();
         if laid_out > 0 {
-            let mut writes = Workload { pattern: Pattern::Write, block: LAYOUT_BLOCK, queue_depth: 4, ..Workload::default() };
+            let mut writes =
+                Workload { pattern: Pattern::Write, block: LAYOUT_BLOCK, queue_depth: 4, ..Workload::default() };
             writes.stop = Stop { span: Some(100), ..Stop::default() };
             spans.place(&mut writes, start, share * laid_out as f64 / 100.0);
             layout.push(writes);
@@ -109,7 +110,8 @@ impl Spans {
             return;
         }
         if let Some(size) = self.size {
-            let part = |percent: f64| Bytes::new((size.get() as f64 * percent / 100.0) as u64).round_down(workload.block);
+            let part =
+                |percent: f64| Bytes::new((size.get() as f64 * percent / 100.0) as u64).round_down(workload.block);
             let (offset, length) = (part(start), part(length).max(workload.block));
             workload.offset = offset;
             workload.size = Some(length);
@@ -144,14 +146,15 @@ fn shares(flows: &[Flow], notices: &mut Vec<Notice>) -> Vec<f64> {
             let (dies, planes) = (dies.clone(), planes.clone());
             chips.clone().into_iter().flat_map(move |chip| {
                 let planes = planes.clone();
-                dies.clone().into_iter().flat_map(move |die| {
-                    planes.clone().into_iter().map(move |plane| (channel, chip, die, plane))
-                })
+                dies.clone()
+                    .into_iter()
+                    .flat_map(move |die| planes.clone().into_iter().map(move |plane| (channel, chip, die, plane)))
             })
         })
     };
     let mut users: BTreeMap<(u16, u16, u16, u16), u32> = BTreeMap::new();
     lists.iter().flat_map(each).for_each(|plane| *users.entry(plane).or_default() += 1);
-    let parts: Vec<f64> = lists.iter().map(|list| each(list).map(|plane| 1.0 / f64::from(users[&plane])).sum()).collect();
+    let parts: Vec<f64> =
+        lists.iter().map(|list| each(list).map(|plane| 1.0 / f64::from(users[&plane])).sum()).collect();
     parts.iter().map(|part| part * 100.0 / users.len().max(1) as f64).collect()
 }

@@ -29,7 +29,13 @@ fn configuration(changes: &[(&str, &str)]) -> String {
     let of_host = |name: &str| super::device_fields::HOST.iter().any(|spec| spec.name == name);
     let [mut host, mut device, mut flash] = [section(HOST), section(DEVICE), section(FLASH)];
     for field in &added {
-        let place = if of_flash(field.0) { &mut flash } else if of_host(field.0) { &mut host } else { &mut device };
+        let place = if of_flash(field.0) {
+            &mut flash
+        } else if of_host(field.0) {
+            &mut host
+        } else {
+            &mut device
+        };
         *place += &element(field);
     }
     format!(
@@ -152,7 +158,7 @@ fn mqsims_defaults_become_the_drive_that_they_describe() {
 #[test]
 fn every_table_says_which_fields_it_is_from_and_what_is_a_default_or_a_guess() {
     let text = drive_text(&configuration(&[("Flash_Channel_Count", "4")]));
-    assert!(text.contains("channels: Flash_Channel_Count (line 12)"), "{text}");
+    assert!(text.contains("channels: Flash_Channel_Count (line 13)"), "{text}");
     assert!(text.contains("Chip_No_Per_Channel (MQSim's default 4)"), "{text}");
     assert!(text.contains("reads_first: guess, MQSim has no field for it"), "{text}");
 }
@@ -176,7 +182,8 @@ fn suspension_is_taken_over_with_what_mqsim_does_not_do() {
     assert!(told(&read(&text)).contains("MQSim never suspends"));
     let text = drive_text(&text);
     assert!(text.contains("erase_step = \"1 us\"") && text.contains("program_step = \"750000 ns\""), "{text}");
-    assert!(!drive_text(&configuration(&[])).contains("[suspend]"));
+    let text = drive_text(&configuration(&[]));
+    assert!(text.contains("limit = 0"), "nothing is suspended:\n{text}");
 }
 
 #[test]
@@ -267,13 +274,23 @@ fn hostile_xml_is_refused_where_it_stands() {
 #[test]
 fn a_flow_becomes_a_step_and_several_become_jobs_of_their_own_addresses() {
     let alone = plan(&scenarios(&[flow(&[])]));
-    for line in ["rw = \"randwrite\"", "bs = \"4k\"", "iodepth = 16", "size = \"50%\"", "blockalign = \"8k\"", "runtime = \"1s\""] {
+    for line in [
+        "rw = \"randwrite\"",
+        "bs = \"4k\"",
+        "iodepth = \"16\"",
+        "size = \"50%\"",
+        "blockalign = \"8k\"",
+        "runtime = \"1s\"",
+    ] {
         assert!(alone.lines().any(|found| found == line), "{line}\n{alone}");
     }
     assert!(alone.contains("size = \"75%\"") && alone.contains("keep-state = true"), "the layout:\n{alone}");
     let both = plan(&scenarios(&[flow(&[]), flow(&[("Read_Percentage", "70")])]));
     assert_eq!(both.matches("[[step.job]]").count(), 4, "two to write first, two that are measured:\n{both}");
-    assert!(both.contains("offset = \"50%\"") && both.contains("size = \"25%\"") && both.contains("rwmixread = 70"), "{both}");
+    assert!(
+        both.contains("offset = \"50%\"") && both.contains("size = \"25%\"") && both.contains("rwmixread = \"70\""),
+        "{both}"
+    );
     let apart = scenarios(&[flow(&[]), flow(&[("Channel_IDs", "2,3")])]);
     assert!(told(&read(&apart)).contains("in MQSim this flow has planes that others have not"));
     let third = scenarios(&[flow(&[]), flow(&[]), flow(&[])]);
