@@ -1,4 +1,4 @@
-//! Job files of fio and of Iometer, read with all that they ask of this machine.
+//! Files of fio, of Iometer and of MQSim, read with all that they ask of this machine.
 
 use std::io::{IsTerminal, Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -9,7 +9,7 @@ use host::Within;
 use host::open::{again, handle, regular_of, text};
 use lab::Environment;
 use lab::import::fio::{CommandLine, JobFile, World, import, import_line};
-use lab::import::{Import, ImportSource, Notice, Severity, icf, render};
+use lab::import::{Import, ImportSource, Notice, Severity, icf, mqsim, render};
 use rustix::fs::OFlags;
 
 use crate::color;
@@ -171,17 +171,24 @@ pub fn length(path: &Path) -> Option<Bytes> {
     device.seek(SeekFrom::End(0)).ok().map(Bytes::new)
 }
 
-/// Reads a job file and tells on standard error what of it is not honoured; `capacity` is how long its target is,
-/// whatever the file calls it.
+/// The text of the file of this name.
 ///
 /// # Errors
-/// If it cannot be read or run; with `strict` also if any of it is not honoured.
-pub fn read(name: &str, reading: &JobFileOptions, capacity: Option<Bytes>) -> Result<Import, Failure> {
+/// If it cannot be read, is longer than any that makes sense, or no text.
+pub fn text_of(name: &str) -> Result<String, Failure> {
+    text(Path::new(name), LENGTH_MAX).map_err(|error| unreadable(name, &error.to_string()))
+}
+
+/// Reads the text of the job file of this name and tells on standard error what of it is not honoured; `capacity` is how long its
+/// target is, whatever the file calls it.
+///
+/// # Errors
+/// If it cannot be run; with `strict` also if any of it is not honoured.
+pub fn read(name: &str, text: &str, reading: &JobFileOptions, capacity: Option<Bytes>) -> Result<Import, Failure> {
     let path = Path::new(name);
-    let text = text(path, LENGTH_MAX).map_err(|error| unreadable(name, &error.to_string()))?;
     let machine =
         JobFileHost { host: Environment::of_host(), reading, within: reading.within(name), target: None, capacity };
-    let import = import(path, &text, &reading.section, &machine);
+    let import = import(path, text, &reading.section, &machine);
     judge(name, reading.strict.then_some(STRICT), &import.notices, &import.sources, import.refused())?;
     Ok(import)
 }
@@ -192,10 +199,7 @@ pub fn read(name: &str, reading: &JobFileOptions, capacity: Option<Bytes>) -> Re
 /// # Errors
 /// As those of [`read`].
 pub fn read_line(line: &CommandLine, reading: &JobFileOptions, target: Option<&str>) -> Result<Import, Failure> {
-    let open = |name: &String| {
-        let text = text(Path::new(name), LENGTH_MAX).map_err(|error| unreadable(name, &error.to_string()))?;
-        Ok(JobFile { path: name.into(), text })
-    };
+    let open = |name: &String| Ok(JobFile { path: name.into(), text: text_of(name)? });
     let files = line.files.iter().map(open).collect::<Result<Vec<_>, Failure>>()?;
     let within = within(line, reading);
     let sections: Vec<String> =
@@ -220,9 +224,18 @@ pub fn within(line: &CommandLine, reading: &JobFileOptions) -> Within {
 /// # Errors
 /// As those of [`read`].
 pub fn read_icf(name: &str, strict: bool) -> Result<icf::Import, Failure> {
-    let path = Path::new(name);
-    let text = text(path, LENGTH_MAX).map_err(|error| unreadable(name, &error.to_string()))?;
-    let import = icf::import(path, &text);
+    let import = icf::import(Path::new(name), &text_of(name)?);
+    judge(name, strict.then_some(STRICT), &import.notices, &import.sources, import.is_refused())?;
+    Ok(import)
+}
+
+/// The same of the text of a configuration or scenarios of MQSim's. `size` is how much the target of the scenarios holds, if that
+/// is known.
+///
+/// # Errors
+/// As those of [`read`].
+pub fn read_mqsim(name: &str, text: &str, strict: bool, size: Option<Bytes>) -> Result<mqsim::Import, Failure> {
+    let import = mqsim::import(Path::new(name), text, size);
     judge(name, strict.then_some(STRICT), &import.notices, &import.sources, import.is_refused())?;
     Ok(import)
 }

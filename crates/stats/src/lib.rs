@@ -36,7 +36,7 @@ pub use holm::holm;
 pub use interval::{Interval, PRECISION};
 pub use levels::{LEVELS_DIFFER, levels};
 pub use outlier::outliers;
-pub use quantile::{QuantileBounds, five_numbers, median, percentile};
+pub use quantile::{QuantileBounds, five_numbers, median, normal_quantile, percentile};
 pub use rank::{ALPHA, RankTest};
 pub use ratio::{LogRatio, Ratio};
 pub use robust::{RobustSpread, ScoreDistribution};

@@ -1,7 +1,7 @@
 //! Percentiles of values as they are, and how far from the truth they may be.
 
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{Beta, ContinuousCDF};
+use statrs::distribution::{Beta, ContinuousCDF, Normal};
 
 /// A figure with the ends of its 95 % interval, which need not lie evenly around it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,6 +68,11 @@ fn place_of(share: f64, chance: f64, spaces: f64) -> f64 {
         if below(middle) > chance { low = middle } else { high = middle }
     }
     (low + high) / 2.0
+}
+
+/// The value that a normal variable of mean 0 and deviation 1 stays below with this chance, between 0 and 1.
+pub fn normal_quantile(chance: f64) -> f64 {
+    Normal::standard().inverse_cdf(chance)
 }
 
 /// The quantile at `share` of ascending, non-empty `sorted`, interpolated between neighbours (R's type 7).

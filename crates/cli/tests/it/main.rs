@@ -36,6 +36,7 @@ mod killed;
 mod live;
 mod many;
 mod metrics;
+mod mqsim_corpus;
 mod package;
 mod plans;
 mod power;

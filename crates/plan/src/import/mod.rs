@@ -1,8 +1,9 @@
-//! Job files of other programs, read as plans.
+//! Files of other programs, read as plans and as drives.
 
 pub mod figures;
 pub mod fio;
 pub mod icf;
+pub mod mqsim;
 mod notice;
 mod source;
 mod words;

@@ -57,7 +57,16 @@ pub fn render(notices: &[Notice], sources: &[ImportSource], color: bool) -> Stri
 }
 
 /// The kinds of notices whose second sentence says what follows or why, not what would be right.
-const REASONS: [&str; 2] = ["fio::not-honoured", "fio::refused"];
+const REASONS: [&str; 8] = [
+    "fio::not-honoured",
+    "fio::refused",
+    "mqsim::default",
+    "mqsim::not-honoured",
+    "mqsim::refused",
+    "mqsim::rounded",
+    "mqsim::suspension",
+    "mqsim::unknown-field",
+];
 
 fn render_one(notice: &Notice, sources: &[ImportSource], renderer: &Renderer) -> String {
     let ImportSource { name, text } = &sources[notice.place.source];

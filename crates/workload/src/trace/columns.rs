@@ -21,13 +21,22 @@ enum Column {
     /// In so many bytes each.
     Offset(u64),
     Size(u64),
-    Op,
+    Op(OpWords),
     Volume,
     Ignored,
 }
 
+/// How a column names operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OpWords {
+    /// By letters or words, or by 0 for reads and 1 for writes.
+    Any,
+    /// By 1 for reads and 0 for writes.
+    IsRead,
+}
+
 /// The names of columns.
-const COLUMNS: [(&str, Column); 17] = [
+const COLUMNS: [(&str, Column); 18] = [
     ("time_s", Column::Time(1_000_000_000)),
     ("time_ms", Column::Time(1_000_000)),
     ("time_us", Column::Time(1000)),
@@ -42,7 +51,8 @@ const COLUMNS: [(&str, Column); 17] = [
     ("offset_4k", Column::Offset(4096)),
     ("size_bytes", Column::Size(1)),
     ("size_sectors", Column::Size(512)),
-    ("op", Column::Op),
+    ("op", Column::Op(OpWords::Any)),
+    ("is_read", Column::Op(OpWords::IsRead)),
     ("volume", Column::Volume),
     ("-", Column::Ignored),
 ];
@@ -68,7 +78,7 @@ pub(super) fn open(names: &str) -> Result<Box<dyn Decode>, String> {
         (has(|it| matches!(it, Column::Time(_))), "a time"),
         (has(|it| matches!(it, Column::Offset(_))), "an offset"),
         (has(|it| matches!(it, Column::Size(_))), "a size"),
-        (has(|it| *it == Column::Op), "op"),
+        (has(|it| matches!(it, Column::Op(_))), "op"),
     ];
     if let Some((_, what)) = missing.iter().find(|(is_there, _)| !is_there) {
         return Err(format!("{what} is missing; there are {}", known()));
@@ -97,7 +107,8 @@ fn line(text: &str, columns: &[Column], volumes: &mut Volumes) -> Result<TraceLi
             Column::Latency(unit) => latency = Some(time(word, *unit).ok_or_else(wrong)?),
             Column::Offset(unit) => offset = bytes(*unit)?,
             Column::Size(unit) => size = bytes(*unit)?,
-            Column::Op => op = Some(operation(word).ok_or(TraceMistake::NotA(OPS))?),
+            Column::Op(OpWords::Any) => op = Some(operation(word).ok_or(TraceMistake::NotA(OPS))?),
+            Column::Op(OpWords::IsRead) => op = Some(read_or_write(word).ok_or(TraceMistake::NotA(READS))?),
             Column::Volume => volume = word,
             Column::Ignored => {}
         }
@@ -107,6 +118,16 @@ fn line(text: &str, columns: &[Column], volumes: &mut Volumes) -> Result<TraceLi
 }
 
 const OPS: &str = "a line with one of R, W, D, F, read, write, trim, discard, flush, 0 (read) or 1 (write) as op";
+
+const READS: &str = "a line with 1 (read) or 0 (write) as is_read";
+
+fn read_or_write(word: &str) -> Option<Op> {
+    match word {
+        "1" => Some(Op::Read),
+        "0" => Some(Op::Write),
+        _ => None,
+    }
+}
 
 fn operation(word: &str) -> Option<Op> {
     let is = |words: &[&str]| words.iter().any(|known| word.eq_ignore_ascii_case(known));
