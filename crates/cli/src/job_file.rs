@@ -20,6 +20,9 @@ use crate::terminal::notice;
 /// The longest job file, of which far less makes sense; what it includes counts by itself.
 const LENGTH_MAX: u64 = 1 << 20;
 
+/// The longest output of fio's.
+const OUTPUT_MAX: u64 = 64 << 20;
+
 /// What refuses what is not honoured.
 const STRICT: &str = "--strict";
 
@@ -177,6 +180,14 @@ pub fn length(path: &Path) -> Option<Bytes> {
 /// If it cannot be read, is longer than any that makes sense, or no text.
 pub fn text_of(name: &str) -> Result<String, Failure> {
     text(Path::new(name), LENGTH_MAX).map_err(|error| unreadable(name, &error.to_string()))
+}
+
+/// The same of what may be fio's JSON output, which has a line for each latency that was seen with `json+`.
+///
+/// # Errors
+/// As those of [`text_of`].
+pub fn text_of_any(name: &str) -> Result<String, Failure> {
+    text(Path::new(name), OUTPUT_MAX).map_err(|error| unreadable(name, &error.to_string()))
 }
 
 /// Reads the text of the job file of this name and tells on standard error what of it is not honoured; `capacity` is how long its

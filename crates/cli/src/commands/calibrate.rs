@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use block::Seed;
 use drive::preset::DriveName;
 use lab::calibrate::{
-    CalibrateError, Calibration, CalibrationRequest, FamilyDrive, FamilyRequest, Fitted, Parameter, ParameterError, Search,
-    calibrate, calibrate_family, parse_list,
+    CalibrateError, Calibration, CalibrationRequest, FamilyDrive, FamilyRequest, Fitted, Parameter, ParameterError,
+    Search, calibrate, calibrate_family, parse_list,
 };
 use lab::replicate::{Review, Tally, catalog, qos};
 
@@ -100,15 +100,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Asked::Review(review) => {
             let [drive] = <[String; 1]>::try_from(drives).map_err(|drives| {
                 let count = drives.len();
-                Failure::usage(format!("{count} drives cannot be fitted to one review together; give one, or --figures qos"))
+                Failure::usage(format!(
+                    "{count} drives cannot be fitted to one review together; give one, or --figures qos"
+                ))
             })?;
             if arguments.quick || arguments.blocks.is_some() || arguments.on.is_some() {
-                let said = "--quick, --blocks and --on belong to `--figures qos` and files of latencies; leave them out";
+                let said =
+                    "--quick, --blocks and --on belong to `--figures qos` and files of latencies; leave them out";
                 return Err(Failure::usage(said));
             }
             if target::is_of_file(&drive) {
-                let said = format!("a review is of drives that come with the program, and `{drive}` is a file; fit it to latencies \
-                                    and rates: --figures FILE");
+                let said = format!(
+                    "a review is of drives that come with the program, and `{drive}` is a file; fit it to latencies \
+                                    and rates: --figures FILE"
+                );
                 return Err(Failure::usage(said));
             }
             with_bar(|watch| calibrate(&review, &CalibrationRequest { drive, search }, watch))?

@@ -1,26 +1,31 @@
-//! `assay import`: a file of fio, Iometer or MQSim as a plan, or as a drive.
+//! `assay import`: a file of fio, Iometer or MQSim as a plan, a drive, or figures.
 
 use std::path::{Path, PathBuf};
 
 use block::{Bytes, parse_bytes};
+use drive::preset::Preset;
+use lab::import::figures::{self, FiguresRequest, FitShare};
 use lab::import::fio::plan_text;
 use lab::import::icf;
 use lab::import::mqsim::{self, Imported};
 
 use crate::failure::Failure;
 use crate::job_file::{self, JobFileOptions};
+use crate::number;
 use crate::outputs;
-use crate::terminal::say;
+use crate::target;
+use crate::terminal::{notice, say};
 
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Unsupported options are reported on standard error and in comments of what is written.")]
 pub struct Arguments {
-    /// The file: JOB.fio of fio, SPEC.icf of Iometer, or ssdconfig.xml or workload.xml of MQSim
-    #[arg(value_name = "FILE")]
-    job: String,
+    /// The file: JOB.fio of fio, SPEC.icf of Iometer, ssdconfig.xml or workload.xml of MQSim; or one or several of fio's JSON
+    /// output
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
 
-    /// Where to write the plan, or the drive [default: standard output]
+    /// Where to write the plan, the drive or the figures [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -30,9 +35,45 @@ pub struct Arguments {
     /// Size of the target, for jobs that use a share of it
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     size: Option<Bytes>,
+
+    #[command(flatten)]
+    figures: FiguresOptions,
 }
 
-/// Writes the plan, or the drive.
+/// What of fio's JSON output is said beside it.
+#[derive(Clone, Debug, PartialEq, clap::Args)]
+struct FiguresOptions {
+    /// Of fio's output: the drive that was measured, a name of `assay drives` or one of your own [default: the file's name]
+    #[arg(long, value_name = "NAME")]
+    drive: Option<String>,
+
+    /// Of fio's output: how often the drive's capacity was written at random before [default: not said, and filled once, in
+    /// order]
+    #[arg(long, value_name = "TIMES", value_parser = number::within::<u32>(0..=100))]
+    overwrites: Option<u32>,
+
+    /// Of fio's output: which experiments `assay calibrate` may fit to; the others check what comes of it
+    #[arg(long, value_enum, value_name = "SHARE", default_value_t = Fit::None)]
+    fit: Fit,
+}
+
+/// Which experiments may be fitted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Fit {
+    /// None
+    None,
+    /// Every second one
+    Half,
+    /// All
+    All,
+}
+
+/// Whether a file's name ends so, in capitals or not.
+fn path_is(name: &str, kind: &str) -> bool {
+    Path::new(name).extension().is_some_and(|own| own.eq_ignore_ascii_case(kind))
+}
+
+/// Writes the plan, the drive or the figures.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let text = arguments.imported()?;
     match &arguments.output {
@@ -44,25 +85,76 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 impl Arguments {
     /// The text of what the file is, which is told by its name or by what stands in it.
     fn imported(&self) -> Result<String, Failure> {
-        let path = Path::new(&self.job);
+        let job = &self.files[0];
+        let path = Path::new(job);
         let strict = self.reading.strict;
-        if path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("icf")) {
+        let is_of = |name: &String| path_is(name, "icf");
+        if !self.files.iter().any(is_of) {
+            let texts = self.files.iter().map(|name| job_file::text_of_any(name)).collect::<Result<Vec<_>, _>>()?;
+            if texts.iter().any(|text| figures::is_fio_output(text)) {
+                return self.figures(texts);
+            }
+        }
+        if let [_, second, ..] = &self.files[..] {
+            let said = format!("several files can be of fio's JSON output alone; import {job} and {second} one by one");
+            return Err(Failure::usage(said));
+        }
+        self.no_figures()?;
+        if is_of(job) {
             self.only_fios(false)?;
-            let import = job_file::read_icf(&self.job, strict)?;
+            let import = job_file::read_icf(job, strict)?;
             return Ok(icf::plan_text(&import, path, import.layout()));
         }
-        let text = job_file::text_of(&self.job)?;
+        let text = job_file::text_of(job)?;
         if !mqsim::is_xml(&text) {
-            let import = job_file::read(&self.job, &text, &self.reading, self.size)?;
+            let import = job_file::read(job, &text, &self.reading, self.size)?;
             return Ok(plan_text(&import, path, import.layout()));
         }
         self.only_fios(true)?;
-        let import = job_file::read_mqsim(&self.job, &text, strict, self.size)?;
+        let import = job_file::read_mqsim(job, &text, strict, self.size)?;
         Ok(match import.imported {
             Imported::Plan(scenarios) => mqsim::plan_text(&scenarios, &import.notices, path),
             Imported::Drive(text) => text,
             Imported::Nothing => String::new(),
         })
+    }
+
+    /// The figures of fio's JSON output.
+    fn figures(&self, texts: Vec<String>) -> Result<String, Failure> {
+        self.only_fios(false)?;
+        let own = || Path::new(&self.files[0]).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let drive = self.figures.drive.clone().unwrap_or_else(own);
+        if target::is_of_file(&drive) {
+            let said = format!(
+                "--drive names the drive in the figures, and `{drive}` is a file; give it as `--on {drive}` of \
+                                `assay replicate` and `assay calibrate`"
+            );
+            return Err(Failure::usage(said));
+        }
+        let preset = Preset::find(&drive).is_ok().then(|| drive.clone());
+        let fit = match self.figures.fit {
+            Fit::None => FitShare::None,
+            Fit::Half => FitShare::Half,
+            Fit::All => FitShare::All,
+        };
+        let request = FiguresRequest { drive, preset, overwrites: self.figures.overwrites, fit };
+        let files: Vec<(String, String)> = self.files.iter().cloned().zip(texts).collect();
+        let wrong = |(name, error)| Failure::usage(format!("{name} is no output of fio's: {error}"));
+        let made = figures::figures(&files, &request).map_err(wrong)?;
+        made.notes.iter().for_each(notice);
+        if self.reading.strict && !made.notes.is_empty() {
+            return Err(Failure::usage("refused by --strict because of what is said above"));
+        }
+        Ok(made.text)
+    }
+
+    /// Refuses what only fio's JSON output knows.
+    fn no_figures(&self) -> Result<(), Failure> {
+        let plain = FiguresOptions { drive: None, overwrites: None, fit: Fit::None };
+        match self.figures == plain {
+            true => Ok(()),
+            false => Err(Failure::usage("--drive, --overwrites and --fit are for fio's JSON output; leave them out")),
+        }
     }
 
     /// Refuses what only fio's job files know.

@@ -117,7 +117,9 @@ pub enum CalibrateError {
     #[error("no figures of a drive `{drive}`; {help}")]
     NoFigures { drive: String, help: String },
     /// The drive's name does not say which drive's figures it is to be fitted to.
-    #[error("the figures are of several drives, and none is named for {drive}; name one, and give the file with --on: {names}")]
+    #[error(
+        "the figures are of several drives, and none is named for {drive}; name one, and give the file with --on: {names}"
+    )]
     SeveralDrives { drive: String, names: String },
     /// The drive cannot be measured.
     #[error(transparent)]

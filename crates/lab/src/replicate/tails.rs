@@ -1,5 +1,7 @@
 //! Published tails and rates, beside what simulated drives do under the same conditions.
 
+use std::borrow::Cow;
+
 use block::{Bytes, Nanos, Seed};
 use drive::flash::FlashSpec;
 use drive::preset::{Preset, PresetError, Spec};
@@ -51,7 +53,7 @@ struct Simulated {
 }
 
 /// One workload of a group, with the group's place and its own.
-type Task<'q> = (usize, usize, &'q Measure);
+type Task<'q> = (usize, usize, Cow<'q, Measure>);
 
 /// What a workload gave: its jobs over all runs, and the requests of all jobs in each [`WINDOW`] of each run.
 /// Or why it gave nothing.
@@ -98,20 +100,23 @@ fn of_drive(request: &QosRequest, drive: usize, preset: &Preset, watch: &dyn Wat
     let (qos, seed) = (request.qos, request.seed.split(&request.qos.drives[drive].id));
     let (scaled, blocks) = scaled(preset, request.blocks).map_err(|error| error.to_string())?;
     let share = blocks.map_or(1.0, |(now, before)| f64::from(now) / f64::from(before));
-    let mut tasks: Vec<Task> = qos
-        .of_drive(drive)
-        .flat_map(|(place, group)| group.measures.iter().enumerate().map(move |(at, measure)| (place, at, measure)))
-        .collect();
+    // A drive that is scaled down is further on after the same time.
+    let aging = |measure: &'_ Measure| (is_flash(preset) && measure.ages()).then(|| measure.aging(share));
+    let tasks = qos.of_drive(drive).flat_map(|(place, group)| {
+        let measures = group.measures.iter().enumerate();
+        measures.map(move |(at, measure)| (place, at, aging(measure).map_or(Cow::Borrowed(measure), Cow::Owned)))
+    });
+    let mut tasks: Vec<Task> = tasks.collect();
     // What was written evenly first, then less written before more.
     tasks.sort_by_key(|(place, at, measure)| (spread(measure), measure.overwrites, *place, *at));
     let mut taken: Vec<(usize, usize, Taken)> = Vec::new();
     let mut write_amplification = None;
     let mut filled = None;
-    for alike in tasks.chunk_by(|one, other| spread(one.2) == spread(other.2)) {
+    for alike in tasks.chunk_by(|one, other| spread(&one.2) == spread(&other.2)) {
         let mut state = DriveState::new(&scaled, request.states.as_ref());
         for level in alike.chunk_by(|one, other| one.2.overwrites == other.2.overwrites) {
-            let (place, _, first) = level[0];
-            watch.step(&format!("{}: {}", preset.name, qos.groups[place].id));
+            let (place, _, first) = &level[0];
+            watch.step(&format!("{}: {}", preset.name, qos.groups[*place].id));
             let reached = state.reach(first.overwrites, &first.distribution, &mut filled, seed);
             write_amplification = state.write_amplification().or(write_amplification);
             let measured = |(place, at, measure): &Task| {
@@ -268,6 +273,14 @@ pub(super) fn scaled(preset: &Preset, blocks: Option<u32>) -> Result<(Preset, Op
         changes += &format!("&drive.map.cache={} B", smaller(map.size.get()).next_multiple_of(map.page.get()));
     }
     Ok((preset.clone().changed(&changes)?, Some((blocks, before))))
+}
+
+/// Whether it is a flash drive, alone or in a host.
+fn is_flash(preset: &Preset) -> bool {
+    match &preset.spec {
+        Spec::Rig(rig) => matches!(rig.member.spec, Spec::Flash(_)),
+        spec => matches!(spec, Spec::Flash(_)),
+    }
 }
 
 /// A drive without flash as it is; of memory that is written in place, one that is soon written, since its size is no part of

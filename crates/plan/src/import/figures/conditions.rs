@@ -15,16 +15,14 @@ use crate::printable;
 
 /// Options that say where things lie, and nothing of what is measured.
 const PLACES: &[&str] = &["name", "filename", "directory", "filename_format", "opendir", "description", "nrfiles"];
+/// Files that fio writes beside.
+fn is_log(name: &str) -> bool {
+    name.starts_with("write_") && name.ends_with("_log")
+}
+
 /// What an experiment need not say: how long it is run follows from its points, and where it lies is told to readers.
-const LEFT_OUT: &[Field] = &[
-    Field::Runtime,
-    Field::NumberIos,
-    Field::IoSize,
-    Field::Size,
-    Field::Offset,
-    Field::Norandommap,
-    Field::EndFsync,
-];
+const LEFT_OUT: &[Field] =
+    &[Field::Runtime, Field::NumberIos, Field::IoSize, Field::Size, Field::Offset, Field::Norandommap, Field::EndFsync];
 
 /// The conditions of jobs that ran side by side.
 #[derive(Debug, Default)]
@@ -79,13 +77,23 @@ impl Conditions {
         let of = |job: &Job| options(output, job);
         let given = of(jobs[0]);
         let word = |name: &str| given.get(name).map(|value| printable(value));
-        conditions.place = [word("ioengine"), word("filename").map(|name| format!("on {name}"))].into_iter().flatten().collect();
+        conditions.place =
+            [word("ioengine"), word("filename").map(|name| format!("on {name}"))].into_iter().flatten().collect();
         conditions.place.extend(word("size").map(|size| format!("size {size}")));
-        conditions.has_windows = ["iopsavgtime", "bwavgtime"].iter().all(|name| given.get(*name).is_none_or(|time| time == "500"));
+        conditions.has_windows =
+            ["iopsavgtime", "bwavgtime"].iter().all(|name| given.get(*name).is_none_or(|time| time == "500"));
+        // Of a log, a window is one of its lines.
+        conditions.has_windows &= !given.keys().any(|name| is_log(name));
         let is_clone = |job: &&&Job| job.jobname == jobs[0].jobname && of(job) == given;
         if let Some(other) = jobs.iter().find(|job| !is_clone(job)) {
             let others = printable(&other.jobname);
-            conditions.refuse(format!("`{others}` ran beside it, and an experiment has jobs of one kind; run them one by one"));
+            conditions.refuse(format!(
+                "`{others}` ran beside it, and an experiment has jobs of one kind; run them one by one"
+            ));
+        }
+        if jobs.iter().any(|job| job.hostname != jobs[0].hostname) {
+            conditions
+                .refuse("it ran on several hosts, each with drives of its own; take the output of one".to_owned());
         }
         if let Some(job) = jobs.iter().find(|job| job.error != 0) {
             conditions.refuse(format!("fio ended it with error {}", job.error));
@@ -109,11 +117,13 @@ impl Conditions {
     /// Takes the options for those of a job file's only job.
     fn read(&mut self, given: &BTreeMap<String, String>, clones: usize) {
         let mut text = "[job]\n".to_owned();
-        for (name, value) in given.iter().filter(|(name, _)| !PLACES.contains(&name.as_str())) {
+        for (name, value) in given.iter().filter(|(name, _)| !PLACES.contains(&name.as_str()) && !is_log(name)) {
             if [name, value].iter().any(|word| word.contains(|letter: char| letter.is_control())) {
                 return self.refuse("its options have control characters".to_owned());
             }
-            text += &format!("{name}={value}\n");
+            // fio tells a switch without a value.
+            let value = if value.is_empty() { String::new() } else { format!("={value}") };
+            text += &format!("{name}{value}\n");
         }
         let import = import(Path::new("fio"), &text, &[], &Nowhere);
         let Some(job) = import.jobs().next().filter(|_| !import.refused()) else {
@@ -129,7 +139,10 @@ impl Conditions {
         let workload = &job.workload;
         self.place.push(if import.direct { "direct".to_owned() } else { "through the page cache".to_owned() });
         if !import.direct {
-            self.refuse("it went through the page cache, which answered in place of the drive; run fio with --direct=1".to_owned());
+            self.refuse(
+                "it went through the page cache, which answered in place of the drive; run fio with --direct=1"
+                    .to_owned(),
+            );
         }
         let mut others = Vec::new();
         for (field, value) in workload.fields() {
@@ -156,30 +169,30 @@ impl Conditions {
     }
 
     /// Adds what the measurement says.
-    pub fn measured(&mut self, combined: &Combined) {
+    pub fn measured(&mut self, combined: &Combined, byte_unit: u64) {
         if self.workload.is_none() && self.unmeasured.is_none() {
-            let block = combined.bytes().checked_div(combined.requests()).filter(|block| *block > 0 && block.is_multiple_of(512));
+            let block = combined
+                .bytes()
+                .saturating_mul(byte_unit)
+                .checked_div(combined.requests())
+                .filter(|block| *block > 0 && block.is_multiple_of(512));
             self.keys.extend(block.map(|block| ("bs", block.to_string())));
         }
         self.keys.extend(combined.seconds().map(|seconds| ("runtime_s", seconds.to_string())));
         self.keys.push(("ios", combined.requests().to_string()));
     }
 
-    /// Whether requests are of several kinds.
-    pub fn is_mixed(&self) -> bool {
-        self.workload.as_ref().is_some_and(|workload| workload.ops().len() > 1)
-    }
-
     /// How many workers there were, if each had one request in flight and made the next at once.
     pub fn lone_workers(&self) -> Option<u32> {
-        let is_lone = |workload: &&Workload| workload.queue_depth == 1 && workload.arrival == workload::Arrival::default();
+        let is_lone =
+            |workload: &&Workload| workload.queue_depth == 1 && workload.arrival == workload::Arrival::default();
         self.workload.as_ref().filter(|_| self.unmeasured.is_none()).filter(is_lone).map(|workload| workload.workers)
     }
 
-    /// Whether the deviation of fio's rates is one of half seconds of all that ran.
+    /// Whether the deviation of fio's rates is one of half seconds.
     pub fn is_windowed(&self) -> bool {
         let is_one = |workload: &Workload| workload.workers == 1 && workload.arrival.rate == 0;
-        self.has_windows && !self.is_mixed() && self.workload.as_ref().is_some_and(is_one)
+        self.has_windows && self.workload.as_ref().is_some_and(is_one)
     }
 
     /// In words.

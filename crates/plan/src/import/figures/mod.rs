@@ -25,7 +25,7 @@ pub struct FiguresRequest {
     /// The preset that simulates it, if any does.
     pub preset: Option<String>,
     /// How often its capacity was written at random before.
-    pub overwrites: Option<f64>,
+    pub overwrites: Option<u32>,
     /// Which experiments parameters may be fitted to.
     pub fit: FitShare,
 }
@@ -114,8 +114,8 @@ impl Experiment {
         let shown = format!("{} of {file}", printable(&first.jobname));
         let mut conditions = conditions::Conditions::of(output, jobs);
         let combined = points::Combined::of(jobs);
-        conditions.measured(&combined);
-        let points = combined.points(conditions.is_mixed(), conditions.is_windowed());
+        conditions.measured(&combined, output.byte_unit());
+        let points = combined.points(conditions.is_windowed());
         let outside = conditions.lone_workers().and_then(|workers| combined.outside(workers));
         let mut notes: Vec<String> = conditions.notes.iter().map(|note| format!("{shown}: {note}")).collect();
         if combined.is_parted() {
@@ -134,7 +134,8 @@ impl Experiment {
 fn file(runs: &[(&str, Output)], experiments: &[Experiment], request: &FiguresRequest) -> String {
     let quoted = |text: &str| toml::Value::String(printable(text)).to_string();
     let drive = quoted(&request.drive);
-    let files: Vec<String> = runs.iter().map(|(name, output)| format!("{} ({})", printable(name), output.version())).collect();
+    let files: Vec<String> =
+        runs.iter().map(|(name, output)| format!("{} ({})", printable(name), output.version())).collect();
     let mut text = format!("# What fio measured: {}.\n", files.join(", "));
     text += "# `assay replicate THIS-FILE` compares a simulated drive with it; `assay calibrate` fits one to what is marked \"fit\".\n";
     text += &format!("\n[[drive]]\nid = {drive}\n");
@@ -154,7 +155,7 @@ fn file(runs: &[(&str, Output)], experiments: &[Experiment], request: &FiguresRe
         let id = quoted(&format!("{}/{}", request.drive, experiment.name));
         text += &format!("\n# {}\n[[qos]]\nid = {id}\ndrive = {drive}\nread = \"fio\"\n", printable(&experiment.about));
         let mut conditions = experiment.conditions.clone();
-        conditions.extend(request.overwrites.map(|times| ("overwrites", format!("{times}"))));
+        conditions.extend(request.overwrites.map(|times| ("overwrites", times.to_string())));
         let conditions: Vec<String> = conditions.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         text += &format!("cond = {{ {} }}\n", conditions.join(", "));
         text += &format!("unit = \"us\"\nuse = \"{}\"\npoints = [\n", request.fit.usage(index));

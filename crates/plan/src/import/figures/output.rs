@@ -14,7 +14,9 @@ pub enum FioOutputError {
     #[error("it has no JSON; run fio with --output-format=json")]
     NoJson,
     /// Its JSON is cut short or not as fio writes it.
-    #[error("line {line}, column {column}: {found}; it is to be what fio prints with --output-format=json or json+, whole")]
+    #[error(
+        "line {line}, column {column}: {found}; it is to be what fio prints with --output-format=json or json+, whole"
+    )]
     Json { line: usize, column: usize, found: String },
     /// It has no jobs.
     #[error("its JSON has no `jobs`, and is none of fio's; run fio with --output-format=json")]
@@ -36,7 +38,10 @@ fn begin(text: &str) -> Option<usize> {
         *at += line.len();
         Some((*at - line.len(), line))
     });
-    lines.filter(|(_, line)| line.trim_start().starts_with('{')).map(|(at, line)| at + line.find('{').unwrap_or(0)).next()
+    lines
+        .filter(|(_, line)| line.trim_start().starts_with('{'))
+        .map(|(at, line)| at + line.find('{').unwrap_or(0))
+        .next()
 }
 
 /// All that one run of fio printed.
@@ -62,6 +67,9 @@ pub struct Job {
     pub groupid: i64,
     #[serde(default)]
     pub error: i64,
+    /// Where a server ran it.
+    #[serde(default)]
+    pub hostname: String,
     #[serde(rename = "job options", default)]
     pub options: BTreeMap<String, Value>,
     #[serde(default)]
@@ -79,7 +87,8 @@ pub struct Job {
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Flow {
     #[serde(default)]
-    pub total_ios: u64,
+    total_ios: u64,
+    /// In KiB before fio 3.
     #[serde(default)]
     pub io_bytes: u64,
     #[serde(default)]
@@ -125,6 +134,11 @@ impl Latency {
 }
 
 impl Flow {
+    /// How many requests there were; fio 2.1 and earlier only tell how many a second.
+    pub fn requests(&self) -> u64 {
+        if self.total_ios > 0 { self.total_ios } else { (self.iops * self.runtime / 1e3) as u64 }
+    }
+
     /// The completion latency, or the total one where that alone has percentiles; and how many of its units make a microsecond.
     pub fn latency(&self) -> Option<(&Latency, f64)> {
         let known = [(&self.clat_ns, 1e3), (&self.clat, 1.0), (&self.lat_ns, 1e3), (&self.lat, 1.0)];
@@ -137,8 +151,9 @@ impl Flow {
 impl Job {
     /// What was measured of each kind of requests, of which there were any.
     pub fn flows(&self) -> impl Iterator<Item = (Kind, &Flow)> {
-        let all = [(Kind::Read, &self.read), (Kind::Write, &self.write), (Kind::Trim, &self.trim), (Kind::All, &self.mixed)];
-        all.into_iter().filter(|(_, flow)| flow.total_ios > 0)
+        let all =
+            [(Kind::Read, &self.read), (Kind::Write, &self.write), (Kind::Trim, &self.trim), (Kind::All, &self.mixed)];
+        all.into_iter().filter(|(_, flow)| flow.requests() > 0)
     }
 }
 
@@ -187,9 +202,18 @@ impl Output {
         self.version.as_deref().unwrap_or("a version that it does not tell")
     }
 
+    /// How many bytes one of its `io_bytes` is.
+    pub fn byte_unit(&self) -> u64 {
+        let is_old = |version: &&str| ["fio-1.", "fio-2."].iter().any(|old| version.starts_with(old));
+        if self.version.as_deref().filter(is_old).is_some() { 1024 } else { 1 }
+    }
+
     fn all(&self) -> Vec<&Job> {
-        // What a client sums up of its servers is each of them once more.
-        self.jobs.iter().chain(self.client_stats.iter().filter(|job| job.jobname != "All clients")).collect()
+        // What a client sums up of its servers is each of them once more, unless there is but one.
+        let is_sum = |job: &&Job| job.jobname == "All clients";
+        let servers = self.client_stats.iter();
+        let counted = servers.filter(|job| self.client_stats.len() == 1 || !is_sum(job));
+        self.jobs.iter().chain(counted).collect()
     }
 
     /// Jobs that ran side by side, in order.

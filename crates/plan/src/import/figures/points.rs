@@ -49,7 +49,7 @@ impl<'o> Combined<'o> {
 
     /// How many requests there were.
     pub fn requests(&self) -> u64 {
-        self.flows().map(|(_, flow)| flow.total_ios).fold(0, u64::saturating_add)
+        self.flows().map(|(_, flow)| flow.requests()).fold(0, u64::saturating_add)
     }
 
     /// How much was moved.
@@ -77,8 +77,8 @@ impl<'o> Combined<'o> {
         let (mut sum, mut count) = (0.0, 0.0);
         for (_, flow) in self.flows() {
             let (latency, scale) = flow.latency()?;
-            sum += latency.mean / scale * flow.total_ios as f64;
-            count += flow.total_ios as f64;
+            sum += latency.mean / scale * flow.requests() as f64;
+            count += flow.requests() as f64;
         }
         Some(sum / count).filter(|mean| *mean > 0.0)
     }
@@ -90,7 +90,8 @@ impl<'o> Combined<'o> {
     }
 
     /// Its points; of requests of several kinds each kind has percentiles and a rate of its own.
-    pub fn points(&self, is_mixed: bool, is_windowed: bool) -> Vec<Point> {
+    pub fn points(&self, is_windowed: bool) -> Vec<Point> {
+        let is_mixed = self.flows().any(|(kind, _)| self.flows().any(|(other, _)| other != kind));
         let micros = |name: String, value: f64| Point { name, value, unit: None };
         let rate = |name: &str, value: f64| Point { name: name.to_owned(), value, unit: Some("IOPS") };
         let mut points = Vec::new();

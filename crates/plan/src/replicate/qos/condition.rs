@@ -27,6 +27,8 @@ const RAMP: Nanos = Nanos::from_secs(2);
 const TIME_MAX: Nanos = Nanos::from_secs(1000);
 /// How long one lasts whose rate is not published.
 const TIME_DEFAULT: Nanos = Nanos::from_secs(60);
+/// From so many overwrites on, in hundredths of the capacity, a flash drive is in the steady state of random writing.
+const STEADY_LEAST: u32 = 100;
 /// Windows that a deviation or an extreme of rates takes at least.
 const WINDOWS: u64 = 20;
 
@@ -74,6 +76,31 @@ impl Measure {
         for (_, workload) in &mut self.jobs {
             workload.stop = Stop::after(time);
         }
+    }
+}
+
+impl Measure {
+    /// Whether a flash drive is not in the same state at its end as at its begin: it writes at random for a time that the
+    /// source tells, and begins before so much was written so that nothing changes any more.
+    pub fn ages(&self) -> bool {
+        let is_steady = self.overwrites.is_some_and(|overwrites| overwrites >= STEADY_LEAST);
+        let writes = |workload: &Workload| workload.changes_data() && workload.makes_random();
+        let writes = self.jobs.iter().any(|(_, workload)| writes(workload));
+        writes && !is_steady && !self.shrinks && self.source_time.is_some()
+    }
+
+    /// The same on a flash drive that is scaled down to `share` of its size: for as long as takes it as far as the source's drive,
+    /// and as many times as are as long as the source's run.
+    #[must_use]
+    pub fn aging(&self, share: f64) -> Self {
+        let mut measure = self.clone();
+        let time = self.source_time.unwrap_or_default().min(TIME_MAX);
+        for (_, workload) in &mut measure.jobs {
+            workload.stop = Stop::after(time);
+        }
+        measure.shrinks = true;
+        measure.runs = (1.0 / share).ceil() as u32;
+        measure
     }
 }
 
