@@ -212,6 +212,7 @@ fn job_files(page: Page) {
     let shell = Shell::new(&[]);
     let job = "[job]\nfilename=scratch.fio\nrw=randread\nbs=4k\nsize=16m\nnumber_ios=100\n";
     std::fs::write(shell.place.path("job.fio"), job).unwrap();
+    std::fs::write(shell.place.path("ssdconfig.xml"), "<Execution_Parameter_Set/>").unwrap();
     page.of_kind("sh").iter().for_each(|block| drop(shell.runs(block)));
 }
 
