@@ -180,7 +180,10 @@ impl FieldSpec {
             // What decides nothing here may have a word of its own in a fork of MQSim's.
             FieldKind::Word(_) if matches!(self.fate, Fate::Lost(_)) => !text.is_empty(),
             FieldKind::Word(words) => words.iter().any(|word| word.eq_ignore_ascii_case(text)),
-            FieldKind::Numbers => text.split(',').all(|word| word.trim().parse::<u16>().is_ok()),
+            FieldKind::Numbers => {
+                let mut words = numbers(text).peekable();
+                words.peek().is_some() && words.all(|word| word.parse::<u16>().is_ok())
+            }
             FieldKind::Text => !text.is_empty(),
         }
     }
@@ -259,9 +262,14 @@ impl FieldValues {
     }
 
     pub(super) fn numbers(&self, name: &str) -> Vec<u16> {
-        let mut numbers: Vec<u16> = self.of(name).text.split(',').filter_map(|word| word.trim().parse().ok()).collect();
+        let mut numbers: Vec<u16> = numbers(&self.of(name).text).filter_map(|word| word.parse().ok()).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers
     }
+}
+
+/// The words between commas; MQSim takes no heed of a comma at the end.
+fn numbers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|word| !word.is_empty())
 }

@@ -216,7 +216,8 @@ fn spare_flash_that_leaves_no_room_for_collection_is_told() {
     let import = read(&configuration(&[("Block_No_Per_Plane", "128"), ("Overprovisioning_Ratio", "0.08")]));
     assert!(told(&import).contains("collection begins at 7 free blocks"), "{}", told(&import));
     let import = read(&configuration(&[("Block_No_Per_Plane", "16"), ("Overprovisioning_Ratio", "0.01")]));
-    assert!(import.is_refused() && told(&import).contains("makes no drive"), "{}", told(&import));
+    assert!(told(&import).contains("a plane has 7 blocks more than in MQSim"), "{}", told(&import));
+    assert!(matches!(import.imported, Imported::Drive(_)));
 }
 
 #[test]
@@ -368,5 +369,5 @@ fn whatever_is_cut_out_or_put_in_is_refused_or_makes_what_can_be_used() {
             }
         }
     }
-    assert!(count.iter().all(|count| *count > 100), "{count:?}");
+    assert!(count.iter().all(|count| *count > 50), "{count:?}");
 }
