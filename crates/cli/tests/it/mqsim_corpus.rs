@@ -123,6 +123,7 @@ fn mqsims_own_files_are_imported_and_run() {
     let shown = place.succeeds(&["drives", "show", "./drive.toml"]);
     assert!(shown.contains("8 channels × 8 dies × 2 planes"), "{shown}");
     place.succeeds(&["run", "sim:./drive.toml", "--rw=randread", "--number_ios=1000"]);
+    std::fs::write(place.path("strict.xml"), of("ssdconfig-datacache-contention")).unwrap();
     let flow = mqsim_scenario();
     std::fs::write(place.path("load.xml"), flow).unwrap();
     std::fs::write(place.path("a.trace"), "1000 0 0 16 0\n2000 0 16 16 1\n").unwrap();
@@ -132,7 +133,7 @@ fn mqsims_own_files_are_imported_and_run() {
     assert!(summary.contains("scenario-1") || summary.contains("Scenario 1"), "{summary}");
     for (arguments, words) in [
         (&["import", "load.xml", "--section=a"][..], "leave them out"),
-        (&["import", "config.xml", "--strict"], "is refused by --strict"),
+        (&["import", "strict.xml", "--strict"], "is refused by --strict"),
         (&["import", "config.xml", "--size=1g", "--variable=a=b"], "leave them out"),
     ] {
         let said = place.refuses(arguments);
