@@ -39,7 +39,10 @@ pub fn of(command: &str) -> &'static [Example] {
                 "on a simulated drive",
             ),
         ],
-        "import" => &[("assay import job.fio --output plan.toml", "convert a job file into a plan")],
+        "import" => &[
+            ("assay import job.fio --output plan.toml", "convert a job file into a plan"),
+            ("assay import ssdconfig.xml --output drive.toml", "convert a configuration of MQSim's into a drive"),
+        ],
         "replicate" => &[
             ("assay replicate ocaholic-x25m", "reproduce one published review"),
             ("assay replicate qos --drive optane-p4800x --quick", "prediction errors of one drive"),

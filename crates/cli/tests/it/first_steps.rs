@@ -84,6 +84,7 @@ fn every_example_of_the_help_runs() {
                 rw = \"randread\"\nnumber_ios = 50\nrepeats = 8\nsweep.iodepth = [1, 32]\n";
     std::fs::write(place.path("guard.toml"), plan).unwrap();
     std::fs::write(place.path("job.fio"), JOB).unwrap();
+    std::fs::write(place.path("ssdconfig.xml"), "<Execution_Parameter_Set/>").unwrap();
     place.small_review();
     for folder in [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"] {
         std::fs::create_dir_all(place.path(folder)).unwrap();

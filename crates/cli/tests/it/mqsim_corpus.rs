@@ -122,17 +122,18 @@ fn mqsims_own_files_are_imported_and_run() {
     assert!(said.stderr.contains("note[mqsim::suspension]"), "{}", said.stderr);
     let shown = place.succeeds(&["drives", "show", "./drive.toml"]);
     assert!(shown.contains("8 channels × 8 dies × 2 planes"), "{shown}");
-    place.succeeds(&["run", "sim:./drive.toml?capacity.user=1GiB", "--rw=randread", "--number_ios=1000"]);
+    place.succeeds(&["run", "sim:./drive.toml", "--rw=randread", "--number_ios=1000"]);
+    std::fs::write(place.path("strict.xml"), of("ssdconfig-datacache-contention")).unwrap();
     let flow = mqsim_scenario();
     std::fs::write(place.path("load.xml"), flow).unwrap();
     std::fs::write(place.path("a.trace"), "1000 0 0 16 0\n2000 0 16 16 1\n").unwrap();
     let said = place.assay(&["import", "load.xml", "-o", "plan.toml"]);
     assert_eq!(said.code, Some(0), "{}", said.stderr);
-    let summary = place.succeeds(&["review", "--plan", "plan.toml", "sim:./drive.toml?capacity.user=64MiB"]);
+    let summary = place.succeeds(&["review", "--plan", "plan.toml", "sim:./drive.toml"]);
     assert!(summary.contains("scenario-1") || summary.contains("Scenario 1"), "{summary}");
     for (arguments, words) in [
         (&["import", "load.xml", "--section=a"][..], "leave them out"),
-        (&["import", "config.xml", "--strict"], "is refused by --strict"),
+        (&["import", "strict.xml", "--strict"], "is refused by --strict"),
         (&["import", "config.xml", "--size=1g", "--variable=a=b"], "leave them out"),
     ] {
         let said = place.refuses(arguments);
@@ -149,8 +150,16 @@ fn mqsim_scenario() -> String {
         text[start..].split_inclusive(&end).next().unwrap().to_owned()
     };
     let synthetic = cut(text, "IO_Flow_Parameter_Set_Synthetic");
-    let line = synthetic.lines().find(|line| line.starts_with("<Stop_Time>")).unwrap();
-    let synthetic = synthetic.replace(line, "<Stop_Time>1000000</Stop_Time>");
+    let changes = [
+        ("Stop_Time", "1000000"),
+        ("Initial_Occupancy_Percentage", "0"),
+        ("Working_Set_Percentage", "1"),
+        ("Read_Percentage", "0"),
+    ];
+    let synthetic = changes.iter().fold(synthetic, |text, (name, value)| {
+        let line = text.lines().find(|line| line.starts_with(&format!("<{name}>"))).unwrap().to_owned();
+        text.replace(&line, &format!("<{name}>{value}</{name}>"))
+    });
     let trace = cut(text, "IO_Flow_Parameter_Set_Trace_Based");
     let line = trace.lines().find(|line| line.starts_with("<File_Path>")).unwrap();
     let trace = trace.replace(line, "<File_Path>a.trace</File_Path>");

@@ -304,6 +304,8 @@ fn columns_are_read_as_they_are_named() {
     ] {
         assert_eq!(told_of(format, text), one, "{format}");
     }
+    let flagged = told_of("time_ns,volume,offset_sectors,size_sectors,is_read", "500 0 8 16 1\n900 3 0 8 0\n");
+    assert_eq!([flagged[0].0, flagged[1].0], [Op::Read, Op::Write]);
     let done = told_of("time_us,latency_us,op,offset_bytes,size_bytes", "0,10,R,0,4096\n30,1,W,0,4096\n");
     assert_eq!(done[1].4, (1, 20));
     assert_eq!(of("columns", "0,v,R,0,512\n").unwrap().1, TraceFormat::Columns);
@@ -314,6 +316,8 @@ fn columns_are_read_as_they_are_named() {
         ("spcc", "", "no format has this name; there are iolog2"),
         ("time_us,op,offset_bytes,size_bytes", "1,R,0,512\n2,R,0\n", "line 2"),
         ("time_us,op,offset_bytes,size_bytes", "1,X,0,512\n", "as op"),
+        ("time_us,is_read,offset_bytes,size_bytes", "1,2,0,512\n", "as is_read"),
+        ("time_us,op,is_read,offset_bytes,size_bytes", "", "`is_read` is a second column for the same"),
         ("msr", "0,R,0,4096,10\n", "of MSR Cambridge"),
     ] {
         let said = of(format, &format!("{text}1,R,0,0\n")).unwrap_err().to_string();

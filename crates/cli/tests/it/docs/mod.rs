@@ -207,11 +207,24 @@ fn trials(page: &Page, instead: &'static [Instead]) {
     assert_eq!(shell.unused(page), [""; 0], "the page does not say what is to be replaced");
 }
 
-/// The page on fio's job files, with a job file.
+/// A scenario of MQSim's that takes a moment.
+const MQSIMS: &str = "<MQSim_IO_Scenarios><IO_Scenario><IO_Flow_Parameter_Set_Synthetic>
+<Device_Level_Data_Caching_Mode>WRITE_CACHE</Device_Level_Data_Caching_Mode>
+<Channel_IDs>0</Channel_IDs><Chip_IDs>0</Chip_IDs><Die_IDs>0</Die_IDs><Plane_IDs>0</Plane_IDs>
+<Initial_Occupancy_Percentage>0</Initial_Occupancy_Percentage><Working_Set_Percentage>1</Working_Set_Percentage>
+<Synthetic_Generator_Type>QUEUE_DEPTH</Synthetic_Generator_Type><Average_No_of_Reqs_in_Queue>4</Average_No_of_Reqs_in_Queue>
+<Read_Percentage>0</Read_Percentage><Address_Distribution>RANDOM_UNIFORM</Address_Distribution>
+<Generated_Aligned_Addresses>false</Generated_Aligned_Addresses>
+<Request_Size_Distribution>FIXED</Request_Size_Distribution><Average_Request_Size>8</Average_Request_Size>
+<Stop_Time>1000000</Stop_Time></IO_Flow_Parameter_Set_Synthetic></IO_Scenario></MQSim_IO_Scenarios>";
+
+/// The page on fio's job files and MQSim's files, with one of each.
 fn job_files(page: Page) {
     let shell = Shell::new(&[]);
     let job = "[job]\nfilename=scratch.fio\nrw=randread\nbs=4k\nsize=16m\nnumber_ios=100\n";
     std::fs::write(shell.place.path("job.fio"), job).unwrap();
+    std::fs::write(shell.place.path("ssdconfig.xml"), "<Execution_Parameter_Set/>").unwrap();
+    std::fs::write(shell.place.path("workload.xml"), MQSIMS).unwrap();
     page.of_kind("sh").iter().for_each(|block| drop(shell.runs(block)));
 }
 

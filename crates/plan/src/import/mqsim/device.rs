@@ -16,13 +16,18 @@ const COMMAND: f64 = (2 + 28) as f64 + (4 + 28) as f64 + (64 + 28) as f64 + (16 
 const START_MIN: u64 = 10;
 /// The most that `gc.start` can be.
 const START_MAX: u64 = 1024;
+/// The least that it can be of blocks that wear.
+const START_WORN: u64 = 4;
 /// Blocks of a plane that writing and collection keep open, beside `gc.start`.
 const OPEN_BLOCKS: u64 = 3;
 
 /// The sizes that several tables need.
 struct Sizes {
     planes: u64,
+    /// Of a plane, as MQSim has them.
     blocks: u64,
+    /// Of a plane, of which the host's data takes some.
+    of_user: u64,
     /// In bytes.
     block: u64,
     page: u64,
@@ -42,27 +47,47 @@ impl Configuration {
         // As in MQSim (`Logical_Address_Partitioning_Unit.cpp`): whole sectors of each plane; whole pages here.
         let of_plane = (sectors as f64 * share) as u64;
         let user_pages = of_plane.saturating_mul(planes) / (page / 512);
-        Sizes { planes, blocks, block: pages * page, page, user_pages }
+        let mut sizes = Sizes { planes, blocks, of_user: 0, block: pages * page, page, user_pages };
+        let entries = if self.device.is_on("Ideal_Mapping_Table") { 0 } else { page / self.map_entries(&sizes)[0] };
+        let in_flash = user_pages + user_pages.checked_div(entries).map_or(0, |tables| tables + 1);
+        sizes.of_user = in_flash.div_ceil(planes).div_ceil(pages);
+        sizes
+    }
+
+    /// What an entry of the map takes in flash and in MQSim's cache, in bytes: page numbers and a bit for each sector
+    /// (`Address_Mapping_Unit_Page_Level.cpp`).
+    fn map_entries(&self, sizes: &Sizes) -> [u64; 2] {
+        let pages = sizes.planes.saturating_mul(sizes.blocks).saturating_mul(sizes.block / sizes.page).max(2);
+        let (number, sectors) = ((pages as f64).log2(), (sizes.page / 512) as f64);
+        [number + sectors, 2.0 * number + sectors].map(|bits| (bits / 8.0).ceil() as u64)
     }
 
     /// The tables of the drive's file.
     pub(super) fn tables(&self, notices: &mut Vec<Notice>) -> Vec<DriveTable> {
         let sizes = self.sizes();
-        let mut tables = vec![self.capacity(&sizes), self.geometry(), self.nand(notices), self.controller()];
+        let mut tables = vec![self.capacity(&sizes, notices), self.geometry(), self.nand(notices), self.controller()];
         tables.extend(self.map(&sizes));
         tables.extend([self.collection(&sizes, notices), self.buffer(&sizes), self.link(), self.wear()]);
         tables.extend([self.suspend(notices), identity()]);
         tables
     }
 
-    fn capacity(&self, sizes: &Sizes) -> DriveTable {
+    fn capacity(&self, sizes: &Sizes, notices: &mut Vec<Notice>) -> DriveTable {
         let user = sizes.user_pages.saturating_mul(sizes.page);
-        let raw = u128::from(sizes.block) * u128::from(sizes.blocks) * u128::from(sizes.planes);
+        let blocks = sizes.blocks.max(sizes.of_user + OPEN_BLOCKS + START_WORN);
+        let raw = u128::from(sizes.block) * u128::from(blocks) * u128::from(sizes.planes);
         // Rounded down, so that a plane has as many blocks as in MQSim and no more.
         let millionths = (raw * 1_000_000 / u128::from(user.max(1))).saturating_sub(1_000_000);
         let spare = format!("{}.{:04}%", millionths / 10_000, millionths % 10_000);
         let (device, flash) = (&self.device, &self.flash);
         let ratio = device.of("Overprovisioning_Ratio");
+        if blocks > sizes.blocks {
+            notices.push(ratio.not_honoured(format!(
+                "a plane has {} blocks more than in MQSim, which the model needs to write at all; MQSim holds writes for ever below \
+                 {START_MIN} free blocks",
+                blocks - sizes.blocks
+            )));
+        }
         let counts = [flash.of("Block_No_Per_Plane"), flash.of("Page_No_Per_Block"), ratio];
         DriveTable::new("capacity")
             .from(
@@ -198,12 +223,7 @@ impl Configuration {
         if device.is_on("Ideal_Mapping_Table") {
             return None;
         }
-        // As in MQSim (`Address_Mapping_Unit_Page_Level.cpp`): page numbers and a bit for each sector, in whole bytes.
-        let pages = (sizes.planes * sizes.blocks * (sizes.block / sizes.page)).max(2);
-        let number = (pages as f64).log2();
-        let sectors = (sizes.page / 512) as f64;
-        let whole = |bits: f64| (bits / 8.0).ceil() as u64;
-        let (entry, cached) = (whole(number + sectors), whole(2.0 * number + sectors));
+        let [entry, cached] = self.map_entries(sizes);
         let capacity = device.count("CMT_Capacity");
         let lookup = (capacity / cached).saturating_mul(entry).min(16 << 30);
         let given = device.of("CMT_Capacity");
@@ -224,9 +244,8 @@ impl Configuration {
         let policy = device.of("GC_Block_Selection_Policy");
         let threshold = device.of("GC_Exec_Threshold");
         let asked = (device.real("GC_Exec_Threshold") * sizes.blocks as f64) as u64;
-        let of_user = sizes.user_pages.div_ceil(sizes.planes.max(1)).div_ceil((sizes.block / sizes.page).max(1));
-        let room = sizes.blocks.saturating_sub(of_user + OPEN_BLOCKS).min(START_MAX);
-        let start = asked.max(START_MIN).min(room.max(2));
+        let room = sizes.blocks.saturating_sub(sizes.of_user + OPEN_BLOCKS).clamp(START_WORN, START_MAX);
+        let start = asked.max(START_MIN).min(room);
         if start < asked.max(START_MIN) {
             notices.push(threshold.not_honoured(format!(
                 "collection begins at {start} free blocks of a plane, the most that the spare flash leaves beside the data; \

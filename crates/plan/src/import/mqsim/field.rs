@@ -28,6 +28,8 @@ pub(super) enum FieldKind {
 pub(super) enum Fate {
     /// It is taken over.
     Taken,
+    /// It is taken over, and may be missing where others do without it.
+    Optional,
     /// It makes no difference.
     Unused,
     /// It is not taken over, which is told unless it has one of these values.
@@ -59,22 +61,6 @@ pub(super) struct FieldValue {
 /// The values of all fields of a section's table.
 #[derive(Clone, Debug)]
 pub(super) struct FieldValues(Vec<FieldValue>);
-
-/// The fields of MQSim's files and what becomes of them, as rows of a table in Markdown: name, default, what becomes of it.
-pub fn table() -> Vec<String> {
-    let sections = [super::device_fields::HOST, super::device_fields::DEVICE, super::device_fields::FLASH];
-    let flows = [super::flow_fields::FLOW, super::flow_fields::SYNTHETIC, super::flow_fields::TRACE];
-    let row = |spec: &FieldSpec| {
-        let default = spec.default.map_or("—".to_owned(), |default| format!("`{default}`"));
-        let becomes = match spec.fate {
-            Fate::Taken => spec.becomes.to_owned(),
-            Fate::Unused => format!("no effect: {}", spec.becomes),
-            Fate::Lost(_) => format!("not honoured: {}", spec.becomes),
-        };
-        format!("| `{}` | {default} | {becomes} |", spec.name)
-    };
-    sections.into_iter().chain(flows).flatten().map(row).collect()
-}
 
 /// Reads the fields that stand in `node`, or those that MQSim has without one. `groups` are elements with fields of their own.
 pub(super) fn read(
@@ -133,7 +119,7 @@ fn missing(specs: &[FieldSpec], found: &[Option<FieldValue>], place: &SourceRang
         let (severity, code) = (Severity::Note, "mqsim::default");
         notices.push(Notice { severity, code, option, message, help: Some(help), place: place.clone() });
     }
-    for spec in missing().filter(counts).filter(|spec| spec.default.is_none() && !spec.is_optional()) {
+    for spec in missing().filter(counts).filter(|spec| spec.default.is_none()) {
         let message = format!("`{}` is not given, and MQSim has no default for it", spec.name);
         notices.push(mistake("mqsim::missing", spec.name, message, &spec.right(), place.clone()));
     }
@@ -152,11 +138,6 @@ fn unknown(node: Node, specs: &[FieldSpec]) -> Notice {
 }
 
 impl FieldSpec {
-    /// Whether it may be missing because another stands for it.
-    fn is_optional(&self) -> bool {
-        super::flow_fields::OPTIONAL.contains(&self.name)
-    }
-
     /// What it can hold, in words.
     fn right(&self) -> String {
         match self.kind {
@@ -180,7 +161,10 @@ impl FieldSpec {
             // What decides nothing here may have a word of its own in a fork of MQSim's.
             FieldKind::Word(_) if matches!(self.fate, Fate::Lost(_)) => !text.is_empty(),
             FieldKind::Word(words) => words.iter().any(|word| word.eq_ignore_ascii_case(text)),
-            FieldKind::Numbers => text.split(',').all(|word| word.trim().parse::<u16>().is_ok()),
+            FieldKind::Numbers => {
+                let mut words = numbers(text).peekable();
+                words.peek().is_some() && words.all(|word| word.parse::<u16>().is_ok())
+            }
             FieldKind::Text => !text.is_empty(),
         }
     }
@@ -259,9 +243,14 @@ impl FieldValues {
     }
 
     pub(super) fn numbers(&self, name: &str) -> Vec<u16> {
-        let mut numbers: Vec<u16> = self.of(name).text.split(',').filter_map(|word| word.trim().parse().ok()).collect();
+        let mut numbers: Vec<u16> = numbers(&self.of(name).text).filter_map(|word| word.parse().ok()).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers
     }
+}
+
+/// The words between commas; MQSim takes no heed of a comma at the end.
+fn numbers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|word| !word.is_empty())
 }

@@ -7,6 +7,10 @@ const fn required(name: &'static str, kind: FieldKind, becomes: &'static str) ->
     FieldSpec { name, kind, default: None, fate: Fate::Taken, becomes }
 }
 
+const fn optional(name: &'static str, kind: FieldKind, becomes: &'static str) -> FieldSpec {
+    FieldSpec { name, kind, default: None, fate: Fate::Optional, becomes }
+}
+
 const fn unused(name: &'static str, kind: FieldKind, why: &'static str) -> FieldSpec {
     FieldSpec { name, kind, default: None, fate: Fate::Unused, becomes: why }
 }
@@ -14,18 +18,6 @@ const fn unused(name: &'static str, kind: FieldKind, why: &'static str) -> Field
 const fn lost(name: &'static str, kind: FieldKind, same: &'static [&'static str], follows: &'static str) -> FieldSpec {
     FieldSpec { name, kind, default: None, fate: Fate::Lost(same), becomes: follows }
 }
-
-/// Fields that MQSim leaves undefined where they are missing, and that count only with others.
-pub(super) const OPTIONAL: &[&str] = &[
-    "Average_No_of_Reqs_in_Queue",
-    "Bandwidth",
-    "Intensity",
-    "Percentage_of_Hot_Region",
-    "Address_Alignment_Unit",
-    "Variance_Request_Size",
-    "Stop_Time",
-    "Total_Requests_To_Generate",
-];
 
 /// What all flows have.
 pub(super) const FLOW: &[FieldSpec] = &[
@@ -56,26 +48,26 @@ pub(super) const SYNTHETIC: &[FieldSpec] = &[
         Word(&["RANDOM_UNIFORM", "RANDOM_HOTCOLD", "STREAMING"]),
         "`rw`, `random_distribution`; a stream begins at the start of its range, not at a place that is drawn",
     ),
-    required(
+    optional(
         "Percentage_of_Hot_Region",
         Count(0, 100),
         "`random_distribution`: h of the addresses have 100 − h of the requests",
     ),
     required("Generated_Aligned_Addresses", Switch, "`blockalign`"),
-    required("Address_Alignment_Unit", Count(1, 1 << 24), "`blockalign`, in sectors of 512 B"),
+    optional("Address_Alignment_Unit", Count(1, 1 << 24), "`blockalign`, in sectors of 512 B"),
     required("Request_Size_Distribution", Word(&["FIXED", "NORMAL"]), "`bs`, `bssplit` of up to 50 sizes"),
     required("Average_Request_Size", Count(1, 1 << 24), "`bs`, in sectors of 512 B"),
-    required(
+    optional(
         "Variance_Request_Size",
         Count(0, 1 << 24),
         "`bssplit`; MQSim takes it for the standard deviation, in sectors",
     ),
     unused("Seed", Count(0, u64::MAX), "`--seed` of the run"),
-    required("Average_No_of_Reqs_in_Queue", Count(1, 65_536), "`iodepth`"),
-    required("Bandwidth", Count(0, 1 << 50), "`rate_iops`: over the mean size of a request"),
-    required("Intensity", Count(0, 1 << 50), "`Bandwidth` in files of before 2018; MQSim reads it no more"),
-    required("Stop_Time", Count(0, 10 * 365 * 86_400 * 1_000_000_000), "`runtime`, in ns"),
-    required("Total_Requests_To_Generate", Count(0, u64::MAX), "`number_ios`, where `Stop_Time` is 0"),
+    optional("Average_No_of_Reqs_in_Queue", Count(1, 65_536), "`iodepth`"),
+    optional("Bandwidth", Count(0, 1 << 50), "`rate_iops`: over the mean size of a request"),
+    optional("Intensity", Count(0, 1 << 50), "`Bandwidth` in files of before 2018; MQSim reads it no more"),
+    optional("Stop_Time", Count(0, 10 * 365 * 86_400 * 1_000_000_000), "`runtime`, in ns"),
+    optional("Total_Requests_To_Generate", Count(0, u64::MAX), "`number_ios`, where `Stop_Time` is 0"),
 ];
 
 /// What flows from traces have beside.

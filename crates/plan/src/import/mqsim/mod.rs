@@ -16,12 +16,13 @@ mod field;
 mod flow;
 mod flow_fields;
 mod import;
+mod reference;
 mod scenarios;
 #[cfg(test)]
 mod tests;
 mod xml;
 
 pub use emit::plan_text;
-pub use field::table;
 pub use import::{Import, Imported, import, is_xml};
+pub use reference::table;
 pub use scenarios::{Scenario, ScenarioJob};

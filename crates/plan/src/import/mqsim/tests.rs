@@ -216,7 +216,8 @@ fn spare_flash_that_leaves_no_room_for_collection_is_told() {
     let import = read(&configuration(&[("Block_No_Per_Plane", "128"), ("Overprovisioning_Ratio", "0.08")]));
     assert!(told(&import).contains("collection begins at 7 free blocks"), "{}", told(&import));
     let import = read(&configuration(&[("Block_No_Per_Plane", "16"), ("Overprovisioning_Ratio", "0.01")]));
-    assert!(import.is_refused() && told(&import).contains("makes no drive"), "{}", told(&import));
+    assert!(told(&import).contains("a plane has 7 blocks more than in MQSim"), "{}", told(&import));
+    assert!(matches!(import.imported, Imported::Drive(_)));
 }
 
 #[test]
@@ -342,4 +343,31 @@ fn a_trace_is_replayed_from_the_folder_of_the_plan() {
 fn a_tag_that_closes_as_mqsim_has_it_is_taken_as_it_is_meant() {
     let import = read(&scenarios(&[flow(&[]).replace("</Seed>", "</<Seed>")]));
     assert!(!import.is_refused() && told(&import).contains("`</<` is taken for `</`"), "{}", told(&import));
+}
+
+#[test]
+fn whatever_is_cut_out_or_put_in_is_refused_or_makes_what_can_be_used() {
+    let whole = [configuration(&[("Ideal_Mapping_Table", "false")]), scenarios(&[flow(&[]), TRACE.to_owned()])];
+    let put = ["", "0", "-", "999999999999", "<", "</<", "&#0;", "NaN", "é", "]]>", "<!--"];
+    let mut count = [0; 2];
+    for (text, (at, put)) in
+        whole.iter().flat_map(|text| (0..text.len()).step_by(5).zip(put.iter().cycle()).map(move |at| (text, at)))
+    {
+        for length in [0, 1, 7] {
+            let end = (at + length).min(text.len());
+            let changed = format!("{}{put}{}", &text[..at], &text[end..]);
+            let import = import(Path::new("file.xml"), &changed, None);
+            count[usize::from(import.is_refused())] += 1;
+            assert!(!told(&import).is_empty() || !import.is_refused());
+            match &import.imported {
+                Imported::Drive(text) => drop(Preset::parse(text).unwrap()),
+                Imported::Plan(scenarios) => {
+                    let plan = plan_text(scenarios, &import.notices, Path::new("file.xml"));
+                    assert!(parse(&plan, PlanLength::Full, &[]).is_ok(), "{plan}");
+                }
+                Imported::Nothing => assert!(import.is_refused(), "{changed}"),
+            }
+        }
+    }
+    assert!(count.iter().all(|count| *count > 50), "{count:?}");
 }
