@@ -73,16 +73,14 @@ fn step(part: &MeasuredStep) -> String {
         _ => format!("{}, {}", metric.title(), metric.unit()),
     });
     let heads: Vec<String> = ["Cell".to_owned()].into_iter().chain(heads).collect();
-    let all_jobs = part.all_jobs();
-    let all_jobs: Vec<_> = all_jobs.iter().map(CellFigures::of).collect();
-    let rows = part.readings.iter().chain(&all_jobs).map(|reading| {
+    let row = |reading: &CellFigures| {
         let name = match cell_name(part, reading) {
             name if name.is_empty() => reading.cell().workload.pattern.words().to_owned(),
             name => name,
         };
         [name].into_iter().chain(shown.iter().map(|metric| figure(&reading.figure(*metric)))).collect()
-    });
-    table(&heads, |column| column > 0, rows)
+    };
+    table(&heads, |column| column > 0, part.readings.iter().map(row).chain(part.of_all_jobs(row)))
 }
 
 /// A table with an empty line before it, its numbers to the right.

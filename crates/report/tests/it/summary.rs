@@ -215,9 +215,13 @@ fn flushes_have_figures_wherever_there_were_any() {
     let row = lines.nth(1).unwrap();
     assert!(row.starts_with("random read ") && row.matches("440").count() == 2, "{row}");
     assert!(markdown.contains("| Flushes, 1/s | Mean flush latency, µs | 99 % flush latency, µs |"), "{markdown}");
-    for column in ["Flushes, <span class=\"unit\">1/s</span>", "Mean flush", "99 % flush"] {
-        assert!(page.contains(column), "{column}");
+    let (_, table) = page.split_once("<caption>Flushes. ").expect("they have a table of their own");
+    let (table, _) = table.split_once("</table>").unwrap();
+    for column in ["Flushes, <span class=\"unit\">1/s</span>", "Mean, <span", "99 %, <span", "440"] {
+        assert!(table.contains(column), "{column}: {table}");
     }
+    assert!(!page.contains("Mean flush, <span"), "the table of requests is without them");
+    assert_eq!(page.matches("<caption>Reads and writes. ").count(), 2, "so are those of the two mixed steps");
 }
 
 #[test]
