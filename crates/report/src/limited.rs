@@ -38,7 +38,8 @@ fn rig(parts: &[MeasuredStep]) -> Option<String> {
     Some(match limit.part {
         RigPart::Drives => format!(
             "Not limited by the host: at the highest rate, {rate}, no part of it is busier than {} %.",
-            limit.busy
+            // Whole percents are rounded down.
+            limit.busy + 1
         ),
         _ => format!("Bottleneck at the highest rate, {rate}: {limit}."),
     })

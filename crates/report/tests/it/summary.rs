@@ -264,6 +264,17 @@ fn the_verdict_says_what_limited_the_drive_where_the_figures_show_it() {
         one.drive = Some(rig);
     });
     assert!(held_up.contains("host CPU, 100 % busy"), "{held_up}");
+    let idle = |thousandths: u64| {
+        summed_up(|_, one| {
+            let busy = Nanos::from_nanos(one.elapsed.as_nanos() * thousandths / 1000);
+            let (host_busy, host_busiest) = (busy, busy);
+            let rig = drive::Counters { host_busy, host_busiest, host_cpus: 2, controllers: 1, ..Default::default() };
+            one.drive = Some(rig);
+        })
+    };
+    for (thousandths, told) in [(0, "busier than 1 %"), (4, "busier than 1 %"), (126, "busier than 13 %")] {
+        assert!(idle(thousandths).contains(told), "{thousandths}: {}", idle(thousandths));
+    }
 }
 
 #[test]
