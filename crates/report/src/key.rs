@@ -398,6 +398,24 @@ impl<'p> Survey<'p> {
     }
 }
 
+/// A key figure for tests, with what it is in each state.
+#[cfg(test)]
+pub(crate) fn row<const STATES: usize>(
+    pattern: Pattern,
+    kib: u64,
+    queue_depth: u32,
+    metric: Metric,
+    means: [Option<f64>; STATES],
+) -> KeyFigure {
+    let reads = if matches!(pattern, Pattern::Read | Pattern::RandRead) { 100 } else { 0 };
+    let request = KeyRequest { pattern, reads, block: Bytes::from_kib(kib), queue_depth, workers: 1 };
+    let entry = |mean: f64| KeyEntry {
+        figure: CellFigure::Measured(Interval { mean, half_width: Some(mean / 200.0), repeats: 5 }),
+        anchor: "step-some".to_owned(),
+    };
+    KeyFigure { request, metric, entries: means.map(|mean| mean.map(entry)).into(), is_sustained: false }
+}
+
 /// Whether the figures of a step are levels at which a drive stays: not those of a conditioning, nor of rounds that
 /// let it rest or count all the way to wherever they came.
 fn gives_levels(part: &MeasuredStep) -> bool {
