@@ -61,7 +61,6 @@ pub use conditions::date;
 pub use key_places::key_places;
 pub use page::html;
 pub use report::Report;
-pub use reproduction::quoted;
 pub use sparks::{bars, sparks};
 pub use summary::summary;
 pub use wrap::{bare, columns, hanging, wrapped};
