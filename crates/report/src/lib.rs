@@ -15,6 +15,7 @@ mod drawn;
 mod energy;
 pub mod export;
 mod figure;
+mod finding;
 pub mod fleet;
 pub mod forecast;
 pub mod gate;

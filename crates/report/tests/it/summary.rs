@@ -87,7 +87,7 @@ fn a_conditioning_that_a_time_ended_is_of_what_it_wrote() {
     outcome.capacity = Some(capacity);
     let index = outcome.steps[wear].index;
     let text = Wear { written, capacity }.finding().expect("that is little");
-    outcome.findings.push(Finding { step: Some("wear".to_owned()), cell: None, text });
+    outcome.findings.push(Finding::of(Some("wear".to_owned()), None, text));
     for (percent, is_constructed, share) in [(100, true, "4.2 %"), (50, false, "4.2 %"), (50, true, "54 %")] {
         let Action::Condition(condition) = &mut outcome.plan.steps[index].action else { panic!("it conditions") };
         condition.at_least = vec![Limit::Percent(percent), Limit::Time(Nanos::from_secs(3600))];
