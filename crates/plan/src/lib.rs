@@ -66,7 +66,7 @@ pub(crate) use diagnostic::{Mistakes, printable};
 pub use drive_record::DriveRecord;
 pub use experiment::{Experiment, Experiments};
 pub use few_requests::few_requests;
-pub use fill::{Fill, leaves_filled};
+pub use fill::{Fill, FilledRange, leaves_filled};
 pub use finding::{CellFinding, Finding};
 pub use idle::Idle;
 pub use kind::{Action, Phrases, StepKind};

@@ -278,6 +278,8 @@ impl<'p> Survey<'p> {
             asked.extend(plain.map(|reading| (KeyRequest::of(reading.cell().workload), part.state_of_figures)));
         }
         states.extend(parts.iter().filter(|part| wears(part).is_some()).map(|part| part.state_of_figures));
+        // What fills a part of the drive is measured in that part, of which there is no key figure.
+        states.retain(|state| !matches!(state, DriveState::PartlyFilled(_)) || asked.iter().any(|(_, of)| of == state));
         states.sort();
         states.dedup();
         Self { parts, states, asked }

@@ -67,7 +67,11 @@ fn passed_over(part: &MeasuredStep) -> Vec<String> {
 
 /// In what state a step finds the drive.
 fn drive(state: DriveState) -> String {
-    if let DriveState::Written(_) = state { state.moment() } else { state.name().to_owned() }
+    match state {
+        DriveState::Written(_) => state.moment(),
+        DriveState::PartlyFilled(range) => format!("{}, {range}", state.name()),
+        _ => state.name().to_owned(),
+    }
 }
 
 fn repeated(part: &MeasuredStep) -> String {
