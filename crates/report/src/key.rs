@@ -278,7 +278,7 @@ impl<'p> Survey<'p> {
             asked.extend(plain.map(|reading| (KeyRequest::of(reading.cell().workload), part.state_of_figures)));
         }
         states.extend(parts.iter().filter(|part| wears(part).is_some()).map(|part| part.state_of_figures));
-        // What fills a part of the drive is measured in that part, of which there is no key figure.
+        // A part of the drive is filled for what is measured there, which is a key figure only if it asks for nothing else.
         states.retain(|state| !matches!(state, DriveState::PartlyFilled(_)) || asked.iter().any(|(_, of)| of == state));
         states.sort();
         states.dedup();
