@@ -4,7 +4,7 @@ pub use ::plan::{
     Action, Axis, CANNOT_PURGE, Cell, Condition, Construction, Diagnostic, Field, FieldError, Fill, Idle, Limit,
     Measure, Method, MethodPart, PURGE_LEFT_OUT, Passes, Phase, Phrases, Plan, PlanLength, PlanText, Precondition,
     Purge, Repetition, Rounds, Site, Step, StepKind, StepText, Total, TrialPoint, Trials, Watched, Work, Yield,
-    catalog, few_requests, leaves_as_found, parse_method, profile, render,
+    catalog, few_requests, leaves_as_found, parse_method, profile, quoted, render,
 };
 
 /// Reads a plan.

@@ -64,15 +64,15 @@ pub fn recall(store: &Store, run: RunId) -> Result<Outcome, LabError> {
     Ok(Outcome { capacity, drive, run, plan, steps, health, findings, pooled: Vec::new() })
 }
 
-/// The doubts about the run, those about steps in the order of the plan: steps of a simulated drive are done side by side.
+/// The doubts about the run, those about steps in the order of the plan: steps of a simulated drive are done side by side. What
+/// has one reason in several cells of a step is one.
 fn findings_of(store: &Store, run: RunId, plan: &Plan) -> Result<Vec<Finding>, StoreError> {
     let notes = store.notes(run)?.into_iter();
-    let mut findings: Vec<Finding> =
-        notes.map(|note| Finding { step: note.step, cell: note.cell, text: note.text }).collect();
+    let mut findings: Vec<Finding> = notes.map(|note| Finding::of(note.step, note.cell, note.text)).collect();
     let first = findings.iter().position(|finding| finding.step.is_some()).unwrap_or(findings.len());
     let place = |name: &String| plan.steps.iter().position(|step| step.name == *name);
     findings[first..].sort_by_key(|finding| finding.step.as_ref().and_then(place).unwrap_or(plan.steps.len()));
-    Ok(findings)
+    Ok(Finding::grouped(findings))
 }
 
 /// What came of trials, by step and key, in the order of the repeats.

@@ -7,7 +7,7 @@ use workload::{Mark, Pattern, Stop, Workload};
 use super::fields::Settings;
 use super::kind::{Form, Phrases, StepKind};
 use super::work::{Passes, Phase, Site};
-use super::{Construction, Field, Limit};
+use super::{Construction, Field, FilledRange, Limit};
 
 /// A workload run in rounds until the drive is as wanted.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,8 +88,20 @@ impl Condition {
         self.at_least.iter().filter_map(|least| least.stop(writable).bytes).min().unwrap_or(Bytes::ZERO)
     }
 
-    /// Whether it writes all of its range in order before anything else can end it.
-    pub(super) fn is_fill(&self) -> bool {
+    /// What it fills: its range, where it writes all of that in order before anything else can end it.
+    pub(super) fn fills(&self) -> Option<FilledRange> {
+        let Workload { offset, place, size, share, .. } = self.workload;
+        let range = match (share, size, place) {
+            (Some(percent), ..) if percent < 100 => FilledRange::Percent(percent),
+            (None, Some(size), _) => FilledRange::Bytes(size),
+            (_, _, Some(place)) if place > 0 => FilledRange::Percent(100 - place.min(100)),
+            _ if offset > Bytes::ZERO => FilledRange::From(offset),
+            _ => FilledRange::Whole,
+        };
+        self.is_fill().then_some(range)
+    }
+
+    fn is_fill(&self) -> bool {
         let is_whole = |limit: &Limit| match *limit {
             Limit::Percent(percent) => percent >= self.workload.share.map_or(100, u32::from),
             Limit::Bytes(bytes) => self.workload.size.is_some_and(|size| bytes >= size),

@@ -1,7 +1,7 @@
 //! A simulated drive as a run keeps it, so that reading the run never asks what the drive is today.
 
 use block::Bytes;
-use drive::preset::{ListPrice, Preset, Rated, Spec, is_title_of_changed};
+use drive::preset::{ListPrice, Preset, Rated, Spec, is_file_of_changed};
 use serde::{Deserialize, Serialize};
 
 use crate::replicate::{KnownFigure, known_figures};
@@ -61,12 +61,7 @@ impl DriveRecord {
 
     /// Whether fields of the drive were changed by name, so that ratings and price are those of the drive before that.
     pub fn is_changed(&self) -> bool {
-        #[derive(Deserialize)]
-        struct Part {
-            title: String,
-        }
-        let part = |file: &String| toml::from_str::<Part>(file).ok();
-        self.files.first().and_then(part).is_some_and(|part| is_title_of_changed(&part.title))
+        self.files.first().is_some_and(|file| is_file_of_changed(file))
     }
 
     /// The drive, or the one that a rig has; none where its file can no longer be read.

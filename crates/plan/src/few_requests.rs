@@ -42,15 +42,14 @@ pub fn few_requests(plan: &Plan, steps: &[StepOutcome]) -> Option<Finding> {
         Some(format!("{} ({points})", plan.steps[step.index].title))
     };
     let told: Vec<String> = steps.iter().filter_map(told).collect();
-    (!told.is_empty()).then(|| Finding {
-        step: None,
-        cell: None,
-        text: format!(
+    (!told.is_empty()).then(|| {
+        let text = format!(
             "These figures rest on fewer than {ENOUGH} requests a repeat, of which one more or less is over {:.0} % of the rate: \
              {}. Their intervals are no narrower than one request; a longer runtime narrows them.",
             100.0 * PRECISION,
             told.join("; "),
-        ),
+        );
+        Finding::of(None, None, text)
     })
 }
 

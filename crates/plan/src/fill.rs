@@ -1,5 +1,7 @@
 //! A step that writes the whole target once, in order.
 
+use std::fmt;
+
 use block::Bytes;
 use workload::{Pattern, Stop, Workload};
 
@@ -18,13 +20,56 @@ pub struct Fill {
     pub construct: bool,
 }
 
+/// What of a drive was written in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FilledRange {
+    /// So much of its addresses.
+    Bytes(Bytes),
+    /// This share of them.
+    Percent(u8),
+    /// All from this offset on.
+    From(Bytes),
+    /// All.
+    Whole,
+}
+
+/// `1 GiB of it`, `75 % of it`, `all from 1 GiB on`.
+impl fmt::Display for FilledRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(bytes) => write!(f, "{bytes} of it"),
+            Self::Percent(percent) => write!(f, "{percent} % of it"),
+            Self::From(offset) => write!(f, "all from {offset} on"),
+            Self::Whole => f.write_str("all of it"),
+        }
+    }
+}
+
+impl FilledRange {
+    /// What `step` fills; none where it fills nothing.
+    pub fn of(step: &Step) -> Option<Self> {
+        match &step.action {
+            Action::Fill { .. } => Some(Self::Whole),
+            Action::Condition(condition) => condition.fills(),
+            _ => None,
+        }
+    }
+
+    /// The same on a drive that holds so much.
+    #[must_use]
+    pub fn on(self, capacity: Bytes) -> Self {
+        match self {
+            Self::Bytes(bytes) if bytes >= capacity => Self::Whole,
+            range => range,
+        }
+    }
+}
+
 /// Whether the drive is full after `step`, which found it so or not.
 pub fn leaves_filled(step: &Step, before: bool) -> bool {
     match &step.action {
         Action::Purge { .. } => false,
-        Action::Fill { .. } => true,
-        Action::Condition(condition) => before || condition.is_fill(),
-        _ => before,
+        _ => before || FilledRange::of(step) == Some(FilledRange::Whole),
     }
 }
 
@@ -75,40 +120,49 @@ impl StepKind for Fill {
 
 #[cfg(test)]
 mod tests {
-    use crate::{PlanLength, leaves_filled, parse};
+    use super::*;
+    use crate::{PlanLength, parse};
 
-    /// Whether a conditioning with these keys fills the drive.
-    fn fills(keys: &str) -> bool {
+    /// What a conditioning with these keys fills.
+    fn fills(keys: &str) -> Option<FilledRange> {
         let text = format!("name = \"p\"\n[[step]]\nname = \"s\"\ndo = \"condition\"\nround = \"1s\"\n{keys}\n");
-        leaves_filled(&parse(&text, PlanLength::Full, &[]).unwrap().steps[0], false)
+        FilledRange::of(&parse(&text, PlanLength::Full, &[]).unwrap().steps[0])
     }
 
     #[test]
-    fn writing_all_of_the_range_in_order_is_a_fill_however_it_is_asked_for() {
-        for (keys, is_fill) in [
-            ("rw = 'write'\nsteady = false\nat-most = '200%'", true),
-            ("rw = 'write'\nsteady = false\nat-most = '99%'", false),
-            ("rw = 'write'\nsteady = false\nat-most = '75%'\nsize = '75%'", true),
-            ("rw = 'write'\nsteady = false\nat-most = '1GiB'\nsize = '1g'", true),
-            ("rw = 'write'\nsteady = false\nat-most = '1GiB'", false),
-            ("rw = 'write'\nsteady = false\nat-most = ['200%', '200ms']", false),
-            ("rw = 'write'\nat-most = '200%'", false),
-            ("rw = 'write'\nat-least = '100%'\nat-most = '200%'", true),
-            ("rw = 'write'\nat-least = ['100%', '1h']\nat-most = '200%'", false),
-            ("rw = 'randwrite'\nsteady = false\nat-most = '200%'", false),
+    fn writing_all_of_a_range_in_order_fills_that_range_however_it_is_asked_for() {
+        let (whole, gib) = (Some(FilledRange::Whole), Bytes::from_gib(1));
+        for (keys, range) in [
+            ("rw = 'write'\nsteady = false\nat-most = '200%'", whole),
+            ("rw = 'write'\nsteady = false\nat-most = '99%'", None),
+            ("rw = 'write'\nsteady = false\nat-most = '75%'\nsize = '75%'", Some(FilledRange::Percent(75))),
+            ("rw = 'write'\nsteady = false\nat-most = '100%'\nsize = '100%'", whole),
+            ("rw = 'write'\nsteady = false\nat-most = '1GiB'\nsize = '1g'", Some(FilledRange::Bytes(gib))),
+            ("rw = 'write'\nsteady = false\nat-most = '200%'\noffset = '1g'", Some(FilledRange::From(gib))),
+            ("rw = 'write'\nsteady = false\nat-most = '200%'\noffset = '40%'", Some(FilledRange::Percent(60))),
+            ("rw = 'write'\nsteady = false\nat-most = '1GiB'", None),
+            ("rw = 'write'\nsteady = false\nat-most = ['200%', '200ms']", None),
+            ("rw = 'write'\nat-most = '200%'", None),
+            ("rw = 'write'\nat-least = '100%'\nat-most = '200%'", whole),
+            ("rw = 'write'\nat-least = ['100%', '1h']\nat-most = '200%'", None),
+            ("rw = 'randwrite'\nsteady = false\nat-most = '200%'", None),
         ] {
-            assert_eq!(fills(keys), is_fill, "{keys}");
+            assert_eq!(fills(keys), range, "{keys}");
         }
+        assert_eq!(FilledRange::Bytes(gib).on(gib), FilledRange::Whole);
+        assert_eq!(FilledRange::Bytes(gib).on(Bytes::from_gib(2)), FilledRange::Bytes(gib));
     }
 
-    /// SNIA's preconditioning in order, which quick runs cut short.
+    /// SNIA's preconditioning in order, which quick runs cut short; the second half of it of three quarters of the drive.
     #[test]
     fn snias_preconditioning_is_a_fill_at_full_length_alone() {
         let review = crate::catalog::builtin().iter().find(|(name, _)| *name == "snia-client").unwrap().1;
         let filled = |length| {
             let plan = parse(review, length, &[]).unwrap();
-            plan.steps.iter().filter(|step| leaves_filled(step, false)).count()
+            let ranges: Vec<FilledRange> = plan.steps.iter().filter_map(FilledRange::of).collect();
+            [FilledRange::Whole, FilledRange::Percent(75)]
+                .map(|range| ranges.iter().filter(|one| **one == range).count())
         };
-        assert_eq!((filled(PlanLength::Full), filled(PlanLength::Quick)), (6, 0));
+        assert_eq!((filled(PlanLength::Full), filled(PlanLength::Quick)), ([3, 3], [0, 0]));
     }
 }

@@ -4,11 +4,10 @@ use block::Bytes;
 use drive::preset::ListPrice;
 use host::health::HealthRecord;
 use measurement::{Figure, Measurement, Run, RunId, Trial};
-use serde::{Deserialize, Serialize};
 use stats::Interval;
 use workload::Workload;
 
-use crate::{Axis, Choices, DriveRecord, Metric, Plan, TrialPoint};
+use crate::{Axis, Choices, DriveRecord, Finding, Metric, Plan, TrialPoint};
 
 /// A run with all that was measured, as a report needs it.
 #[derive(Clone, Debug)]
@@ -206,15 +205,4 @@ impl PointOutcome {
         let samples: Vec<f64> = self.measurements().filter_map(|measurement| metric.of(measurement)).collect();
         self.interval(metric.title(), &samples)
     }
-}
-
-/// A doubt about a measurement or a run: kept, marked, shown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
-    /// The step it is about; none for the whole run.
-    pub step: Option<String>,
-    /// The cell's key; none for the whole step.
-    pub cell: Option<String>,
-    /// What was found and what it means for the reader, in a sentence or two.
-    pub text: String,
 }

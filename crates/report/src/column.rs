@@ -66,6 +66,16 @@ impl Column {
         if self.unit == LATENCY { Self { unit, scale, ..self } } else { self }
     }
 
+    /// Whether it is one of these figures.
+    pub(crate) fn is_of(&self, group: Group) -> bool {
+        self.metric.is_some_and(|metric| metric.group() == group)
+    }
+
+    /// Its name in a table that says what its figures are of: `Mean` of `Mean flush latency`.
+    pub(crate) fn brief(&self) -> &str {
+        self.name.trim_end_matches(" latency").trim_end_matches(" flush")
+    }
+
     /// The column of a figure of trials, which is at most `most`: in the unit that suits.
     fn tried(figure: &measurement::Figure, most: f64) -> Self {
         let (unit, scale) = match figure.unit.as_str() {

@@ -4,7 +4,7 @@ use block::Bytes;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use measurement::{Clock, Run};
-use plan::{Action, Finding, Outcome, PointOutcome, Site, Step};
+use plan::{Action, Outcome, PointOutcome, Site, Step};
 use serde_json::Value;
 
 use crate::cost::Cost;
@@ -12,7 +12,7 @@ use crate::number::{bound, capital};
 use crate::part::MeasuredStep;
 use crate::quoting::quoting;
 use crate::reproduction::is_simulated;
-use crate::{health, prose, reproduction, setup, table};
+use crate::{finding, health, prose, reproduction, setup, table};
 
 /// The moment `ms` milliseconds after 1970, to the minute: `2026-03-01 14:05 UTC`.
 pub fn date(ms: i64) -> String {
@@ -56,33 +56,9 @@ pub(crate) fn back_matter(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
 
 fn findings(outcome: &Outcome, parts: &[MeasuredStep]) -> Markup {
     html! {
-        @if outcome.findings.is_empty() {
-            p { "No findings." }
-        } @else {
-            ul.all-findings { @for found in &outcome.findings { li { (subject(outcome, parts, found)) (quoting(&found.text)) } } }
-        }
+        (finding::all(outcome, parts))
         @if let Some(precision) = prose::precision(parts) { p { (precision) } }
         (table::imprecise(parts))
-    }
-}
-
-/// The step that a finding is about, as a link.
-fn subject(outcome: &Outcome, parts: &[MeasuredStep], finding: &Finding) -> Markup {
-    let Some(name) = &finding.step else { return html! {} };
-    let title =
-        outcome.plan.steps.iter().find(|step| step.name == *name).map_or(name.as_str(), |step| step.title.as_str());
-    let cell = finding.cell.as_deref().filter(|cell| !cell.is_empty());
-    html! {
-        @match (parts.iter().find(|part| part.step.name == *name), cell) {
-            (Some(part), None) => a href={ "#" (part.anchor()) } { (title) },
-            (Some(part), Some(cell)) => {
-                a href={ "#" (part.anchor()) } { (title) } ", " a href={ "#" (part.place_of(cell)) } { code { (cell) } }
-            },
-            // What measured nothing has no section.
-            (None, None) => (title),
-            (None, Some(cell)) => { (title) ", " code { (cell) } },
-        }
-        ": "
     }
 }
 

@@ -85,32 +85,15 @@ fn kept(found: &StateChange, limit: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use block::Bytes;
-    use stats::Interval;
-
     use super::*;
-    use crate::figure::CellFigure;
-    use crate::key::{KeyEntry, KeyRequest};
+    use crate::key::row;
     use crate::state::DriveState;
 
     /// What is said of reads with this median and this 99.99 % latency, in microseconds.
     fn said(median: f64, tail: f64) -> Option<String> {
-        let row = |(metric, mean)| KeyFigure {
-            request: KeyRequest {
-                pattern: Pattern::RandRead,
-                reads: 100,
-                block: Bytes::from_kib(4),
-                queue_depth: 1,
-                workers: 1,
-            },
-            metric,
-            entries: vec![Some(KeyEntry {
-                figure: CellFigure::Measured(Interval { mean, half_width: None, repeats: 1 }),
-                anchor: String::new(),
-            })],
-            is_sustained: false,
-        };
-        let rows = [(Metric::LatencyMedian, median), (Metric::Latency9999, tail)].map(row).into();
+        let rows = [(Metric::LatencyMedian, median), (Metric::Latency9999, tail)]
+            .map(|(metric, mean)| row(Pattern::RandRead, 4, 1, metric, [Some(mean)]))
+            .into();
         consistent(&Scorecard { states: vec![DriveState::Filled], rows })
     }
 

@@ -278,6 +278,8 @@ impl<'p> Survey<'p> {
             asked.extend(plain.map(|reading| (KeyRequest::of(reading.cell().workload), part.state_of_figures)));
         }
         states.extend(parts.iter().filter(|part| wears(part).is_some()).map(|part| part.state_of_figures));
+        // A part of the drive is filled for what is measured there, which is a key figure only if it asks for nothing else.
+        states.retain(|state| !matches!(state, DriveState::PartlyFilled(_)) || asked.iter().any(|(_, of)| of == state));
         states.sort();
         states.dedup();
         Self { parts, states, asked }
@@ -396,6 +398,24 @@ impl<'p> Survey<'p> {
             .filter(|(_, reading)| KeyRequest::of(reading.cell().workload) == *request)
             .min_by_key(|(part, reading)| preference(part, reading))
     }
+}
+
+/// A key figure for tests, with what it is in each state.
+#[cfg(test)]
+pub(crate) fn row<const STATES: usize>(
+    pattern: Pattern,
+    kib: u64,
+    queue_depth: u32,
+    metric: Metric,
+    means: [Option<f64>; STATES],
+) -> KeyFigure {
+    let reads = if matches!(pattern, Pattern::Read | Pattern::RandRead) { 100 } else { 0 };
+    let request = KeyRequest { pattern, reads, block: Bytes::from_kib(kib), queue_depth, workers: 1 };
+    let entry = |mean: f64| KeyEntry {
+        figure: CellFigure::Measured(Interval { mean, half_width: Some(mean / 200.0), repeats: 5 }),
+        anchor: "step-some".to_owned(),
+    };
+    KeyFigure { request, metric, entries: means.map(|mean| mean.map(entry)).into(), is_sustained: false }
 }
 
 /// Whether the figures of a step are levels at which a drive stays: not those of a conditioning, nor of rounds that

@@ -25,18 +25,21 @@ pub(crate) fn limited(parts: &[MeasuredStep]) -> Vec<String> {
 
 /// `Bottleneck at the highest rate, 51,900 IOPS: host CPU, 98 % busy.`
 fn rig(parts: &[MeasuredStep]) -> Option<String> {
-    let rate = |reading: &&CellFigures| reading.figure(Metric::Iops).interval().map_or(0.0, |interval| interval.mean);
+    let limited = |reading: &CellFigures| {
+        let rate = reading.figure(Metric::Iops).interval().map_or(0.0, |interval| interval.mean);
+        Some((reading.limit()?, rate))
+    };
     // A job's rate is a part of the drive's.
-    let all_jobs: Vec<_> = parts.iter().flat_map(MeasuredStep::all_jobs).collect();
-    let all_jobs: Vec<_> = all_jobs.iter().map(CellFigures::of).collect();
-    let alone = parts.iter().flat_map(|part| &part.readings).filter(|reading| reading.point.job().is_none());
-    let readings = alone.chain(&all_jobs).filter(|reading| reading.limit().is_some());
-    let fastest = readings.max_by(|one, other| rate(one).total_cmp(&rate(other)))?;
-    let (limit, rate) = (fastest.limit()?, with_unit(Metric::Iops, rate(&fastest)));
+    let together = parts.iter().flat_map(|part| part.of_all_jobs(limited));
+    let alone =
+        parts.iter().flat_map(|part| &part.readings).filter(|reading| reading.point.job().is_none()).map(limited);
+    let (limit, rate) = alone.chain(together).flatten().max_by(|(_, one), (_, other)| one.total_cmp(other))?;
+    let rate = with_unit(Metric::Iops, rate);
     Some(match limit.part {
         RigPart::Drives => format!(
             "Not limited by the host: at the highest rate, {rate}, no part of it is busier than {} %.",
-            limit.busy
+            // Whole percents are rounded down.
+            limit.busy + 1
         ),
         _ => format!("Bottleneck at the highest rate, {rate}: {limit}."),
     })

@@ -95,9 +95,14 @@ impl<'a> MeasuredStep<'a> {
         self.readings.iter().any(CellFigures::is_measured)
     }
 
-    /// What jobs that ran beside one another did together, as one job at each point of the sweep; nothing where none did. As with
-    /// fio's groups, a rate is of all requests in the time of the longest.
-    pub(crate) fn all_jobs(&self) -> Vec<PointOutcome> {
+    /// What `tell` makes of what jobs that ran beside one another did together, as one job at each point of the sweep; nothing
+    /// where none did.
+    pub(crate) fn of_all_jobs<T>(&self, tell: impl Fn(&CellFigures) -> T) -> Vec<T> {
+        self.all_jobs().iter().map(|together| tell(&CellFigures::of(together))).collect()
+    }
+
+    /// What jobs did together. As with fio's groups, a rate is of all requests in the time of the longest.
+    fn all_jobs(&self) -> Vec<PointOutcome> {
         let swept = |reading: &CellFigures| {
             let point = reading.point.point.iter().filter(|(axis, _)| *axis != Axis::Job);
             point.cloned().collect::<Vec<_>>()

@@ -372,20 +372,8 @@ fn sentence(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::CellFigure;
-    use crate::key::KeyEntry;
+    use crate::key::{KeyEntry, row};
     use plan::Wear;
-    use stats::Interval;
-
-    fn row(pattern: Pattern, kib: u64, queue_depth: u32, metric: Metric, means: [Option<f64>; 2]) -> KeyFigure {
-        let reads = if matches!(pattern, Pattern::Read | Pattern::RandRead) { 100 } else { 0 };
-        let request = KeyRequest { pattern, reads, block: Bytes::from_kib(kib), queue_depth, workers: 1 };
-        let entry = |mean: f64| KeyEntry {
-            figure: CellFigure::Measured(Interval { mean, half_width: Some(mean / 200.0), repeats: 5 }),
-            anchor: "step-some".to_owned(),
-        };
-        KeyFigure { request, metric, entries: means.map(|mean| mean.map(entry)).into(), is_sustained: false }
-    }
 
     fn scorecard(rows: Vec<KeyFigure>) -> Scorecard {
         Scorecard { states: vec![DriveState::Filled, DriveState::Steady], rows }

@@ -4,7 +4,7 @@ use block::Bytes;
 use drive::preset::DriveName;
 use maud::{Markup, html};
 use measurement::Run;
-use plan::{Outcome, PointOutcome, catalog};
+use plan::{Outcome, PointOutcome, catalog, quoted};
 use workload::Workload;
 
 /// The section of a report.
@@ -111,16 +111,6 @@ fn options(workload: &Workload) -> Vec<String> {
     fields.chain(is_timed.then(|| "--time_based".to_owned())).collect()
 }
 
-/// A word as a shell takes it.
-pub fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use block::Nanos;
@@ -137,7 +127,5 @@ mod tests {
         let each = Stop::after_bytes(Bytes::from_mib(8));
         let options = super::options(&Workload { stop: each, workers: 2, ..Workload::default() }).join(" ");
         assert!(options.ends_with("--numjobs=2 --io_size=4m"), "{options}");
-        assert_eq!(quoted("sim:x25-m"), "sim:x25-m");
-        assert_eq!(quoted("my file's"), r"'my file'\''s'");
     }
 }

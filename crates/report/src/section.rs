@@ -2,7 +2,7 @@
 
 use block::Bytes;
 use maud::{Markup, html};
-use plan::{Action, Finding, Metric, Outcome, Rounds};
+use plan::{Action, Metric, Outcome, Rounds};
 use workload::Pattern;
 
 use crate::chart::{self, Panel};
@@ -17,7 +17,7 @@ use crate::saturation::Saturation;
 use crate::state::DriveState;
 use crate::sweep::Sweep;
 use crate::timeline::Timeline;
-use crate::{axis, energy, load, prose, replay, table, trials};
+use crate::{axis, energy, finding, load, prose, replay, table, trials};
 
 /// The section of `parts[index]`, with the findings that are about it.
 pub(crate) fn section(outcome: &Outcome, parts: &[MeasuredStep], index: usize) -> Markup {
@@ -48,7 +48,7 @@ pub(crate) fn section(outcome: &Outcome, parts: &[MeasuredStep], index: usize) -
             } @else {
                 p.missing { "Not measured: the run ended before this step completed a measurement." }
             }
-            (own_findings(part, &outcome.findings))
+            (finding::of_step(part, &outcome.findings))
         }
     }
 }
@@ -67,7 +67,11 @@ fn passed_over(part: &MeasuredStep) -> Vec<String> {
 
 /// In what state a step finds the drive.
 fn drive(state: DriveState) -> String {
-    if let DriveState::Written(_) = state { state.moment() } else { state.name().to_owned() }
+    match state {
+        DriveState::Written(_) => state.moment(),
+        DriveState::PartlyFilled(range) => format!("{}, {range}", state.name()),
+        _ => state.name().to_owned(),
+    }
 }
 
 fn repeated(part: &MeasuredStep) -> String {
@@ -227,18 +231,4 @@ fn table_of_rounds(part: &MeasuredStep, timeline: &Timeline) -> Markup {
         }
     };
     table::framed(&format!("{}: rounds", part.step.title), &table)
-}
-
-fn own_findings(part: &MeasuredStep, findings: &[Finding]) -> Markup {
-    let own: Vec<&Finding> = findings.iter().filter(|finding| finding.step.as_ref() == Some(&part.step.name)).collect();
-    html! {
-        @if !own.is_empty() {
-            aside.findings aria-label="Findings about this step" {
-                ul { @for finding in own { li {
-                    @if let Some(cell) = finding.cell.as_deref().filter(|cell| !cell.is_empty()) { a href={ "#" (part.place_of(cell)) } { code { (cell) } } " " }
-                    (quoting(&finding.text))
-                } } }
-            }
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use block::Bytes;
 use host::PurgeMethod;
-use plan::{Action, Condition, DriveRecord, Finding, Outcome, Site, Wear, leaves_filled};
+use plan::{Action, Condition, DriveRecord, FilledRange, Finding, Outcome, Site, Step, Wear};
 
 /// The state of the drive when a step begins, as far as the plan brought it about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,6 +11,8 @@ pub(crate) enum DriveState {
     AsFound,
     /// Purged, and not filled since.
     Empty,
+    /// Only this part of it written once in order since.
+    PartlyFilled(FilledRange),
     /// Written once in order since.
     Filled,
     /// Written at random since, but too little to call it conditioned.
@@ -52,11 +54,19 @@ impl DriveState {
                     written = wear.map_or(written, |wear| wear.written);
                     wear.filter(|wear| !wear.is_whole()).map_or_else(|| Self::judged(judge(index)), Self::Written)
                 }
-                None if before < Self::Filled && leaves_filled(step, false) => Self::Filled,
-                None => before,
+                None => before.max(Self::filled(outcome, step).unwrap_or(before)),
             });
         }
         states
+    }
+
+    /// How a step leaves a drive that it found empty; none where it fills nothing.
+    fn filled(outcome: &Outcome, step: &Step) -> Option<Self> {
+        let range = FilledRange::of(step)?;
+        Some(match outcome.writable().map_or(range, |capacity| range.on(capacity)) {
+            FilledRange::Whole => Self::Filled,
+            part => Self::PartlyFilled(part),
+        })
     }
 
     const fn judged(is_steady: Option<bool>) -> Self {
@@ -77,6 +87,7 @@ impl DriveState {
         match self {
             Self::AsFound => "as found",
             Self::Empty => "empty",
+            Self::PartlyFilled(_) => "partly filled",
             Self::Filled => "filled",
             Self::Written(_) | Self::Briefly => "briefly written",
             Self::Conditioned => "conditioned",
@@ -90,6 +101,7 @@ impl DriveState {
         match self {
             Self::AsFound => "As found",
             Self::Empty => "Empty",
+            Self::PartlyFilled(_) => "Partly filled",
             Self::Filled => "Filled",
             Self::Written(_) | Self::Briefly => "Briefly written",
             Self::Conditioned => "Conditioned",
@@ -103,6 +115,7 @@ impl DriveState {
         match self {
             Self::AsFound => "as found".to_owned(),
             Self::Empty | Self::Filled => format!("on the {} drive", self.name()),
+            Self::PartlyFilled(range) => format!("on the drive with {range} filled"),
             Self::Written(wear) => format!("after {wear}"),
             Self::Briefly => "after few random writes".to_owned(),
             Self::Conditioned => "after conditioning".to_owned(),
@@ -145,4 +158,16 @@ fn written_by(outcome: &Outcome, index: usize) -> Option<Bytes> {
     let step = outcome.steps.iter().find(|step| step.index == index)?;
     step.points.first()?.repeats.first()?;
     Some(step.points.iter().flat_map(|point| point.rounds()).map(|round| round.write.bytes).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_that_is_filled_is_less_than_a_filled_drive_and_says_how_much_it_is() {
+        let part = DriveState::PartlyFilled(FilledRange::Bytes(Bytes::from_gib(1)));
+        assert!(DriveState::Empty < part && part < DriveState::Filled && !part.is_written());
+        assert_eq!((part.title(), part.moment().as_str()), ("Partly filled", "on the drive with 1 GiB of it filled"));
+    }
 }

@@ -157,23 +157,22 @@ fn figures(part: &MeasuredStep, title: &str, shown: &[Metric], width: u16, color
     let mut table = blank(width, color);
     let head = |(metric, column): &(Metric, Column)| match metric.is_throughput() {
         true => column.unit.to_owned(),
-        false => format!("{}, {}", column.name.trim_end_matches(" latency").trim_end_matches(" flush"), column.unit),
+        false => format!("{}, {}", column.brief(), column.unit),
     };
     let latencies = of_latencies(part);
     let shown: Vec<_> = shown.iter().map(|metric| (*metric, Column::of(*metric).with(latencies))).collect();
     let heads = shown.iter().map(|column| Cell::new(head(column)).set_alignment(CellAlignment::Right));
     table.set_header([Cell::new(title)].into_iter().chain(heads));
-    let all_jobs = part.all_jobs();
-    let all_jobs: Vec<_> = all_jobs.iter().map(CellFigures::of).collect();
-    for reading in part.readings.iter().chain(&all_jobs) {
+    let row = |reading: &CellFigures| {
         let figures =
             shown.iter().map(|(metric, column)| figure_cell(&reading.figure(*metric).scaled(column.scale), color));
         let name = match cell_name(part, reading) {
             name if name.is_empty() => reading.cell().workload.pattern.words().to_owned(),
             name => name,
         };
-        table.add_row([Cell::new(name)].into_iter().chain(figures));
-    }
+        [Cell::new(name)].into_iter().chain(figures).collect::<Vec<_>>()
+    };
+    table.add_rows(part.readings.iter().map(row).chain(part.of_all_jobs(row)));
     padded(table)
 }
 

@@ -1,7 +1,7 @@
 //! Tables of figures.
 
 use maud::{Markup, html};
-use plan::{Axis, Field, Metric};
+use plan::{Axis, Field, Group, Metric};
 use stats::Interval;
 
 use crate::axis;
@@ -132,14 +132,24 @@ pub(crate) fn figures_again(part: &MeasuredStep) -> Markup {
 }
 
 fn all_figures(part: &MeasuredStep, rows: Rows) -> Markup {
-    let columns = columns(part);
+    let is_apart = |column: &Column| APART.iter().any(|(group, _)| column.is_of(*group));
+    let (apart, columns): (Vec<_>, Vec<_>) = columns(part).into_iter().partition(is_apart);
     let is_simple = part.axes.iter().all(|axis| matches!(axis, Axis::Field(Field::Rw) | Axis::Job));
     let with_max = part.trials().is_none() && is_simple;
     let with_limit = part.readings.iter().any(|reading| reading.limit().is_some());
     let (scale, latencies) = (Scale::of(part), of_latencies(part));
     let more = usize::from(with_max) + usize::from(with_limit) + usize::from(scale.is_some());
-    let all_jobs = part.all_jobs();
-    let all_jobs: Vec<_> = all_jobs.iter().map(CellFigures::of).collect();
+    let all_jobs = part.of_all_jobs(|reading| {
+        html! {
+            tr.group {
+                th scope="row" { (cell_name(part, reading)) }
+                @for column in &columns { (figure_in(None, &column.figure(reading), column.unit)) }
+                @if scale.is_some() { td {} }
+                @if with_max { (longest(reading, latencies)) }
+                @if with_limit { td {} }
+            }
+        }
+    });
     let about = format!("{}: all figures", part.step.title);
     let table = html! {
         table {
@@ -158,13 +168,7 @@ fn all_figures(part: &MeasuredStep, rows: Rows) -> Markup {
                 @if with_limit { td { (reading.limit().map_or_else(String::new, |limit| limit.to_string())) } }
             }))
             @if !all_jobs.is_empty() { tbody {
-                @for reading in &all_jobs { tr.group {
-                    th scope="row" { (cell_name(part, reading)) }
-                    @for column in &columns { (figure_in(None, &column.figure(reading), column.unit)) }
-                    @if scale.is_some() { td {} }
-                    @if with_max { (longest(reading, latencies)) }
-                    @if with_limit { td {} }
-                } }
+                @for row in &all_jobs { (row) }
             } }
             @if let [Axis::Field(Field::Offset)] = part.axes[..] {
                 tbody { tr.group {
@@ -175,7 +179,41 @@ fn all_figures(part: &MeasuredStep, rows: Rows) -> Markup {
             }
         }
     };
-    framed(&about, &table)
+    html! {
+        (framed(&about, &table))
+        @for (group, title) in APART {
+            @let of_group: Vec<&Column> = apart.iter().filter(|column| column.is_of(group)).collect();
+            @if !of_group.is_empty() { (figures_apart(part, title, &of_group)) }
+        }
+    }
+}
+
+/// Figures that have tables of their own, for which that of all requests would be too wide; and the titles of those.
+const APART: [(Group, &str); 2] = [(Group::Mixed, "Reads and writes"), (Group::Flush, "Flushes")];
+
+/// Some figures of a step, a row for each cell.
+fn figures_apart(part: &MeasuredStep, title: &str, columns: &[&Column]) -> Markup {
+    let figures = |reading: &CellFigures| {
+        html! { @for column in columns { (figure_in(None, &column.figure(reading), column.unit)) } }
+    };
+    let all_jobs = part
+        .of_all_jobs(|reading| html! { tr.group { th scope="row" { (cell_name(part, reading)) } (figures(reading)) } });
+    let table = html! {
+        table {
+            caption { (title) ". " (about_repeats(part)) }
+            thead { tr {
+                (axis_head(part))
+                @for column in columns {
+                    th.number scope="col" {
+                        (column.brief()) @if !column.name.ends_with(column.unit) { ", " span.unit { (column.unit) } }
+                    }
+                }
+            } }
+            (grouped(part, Rows::Plain, columns.len() + 1, figures))
+            @if !all_jobs.is_empty() { tbody { @for row in &all_jobs { (row) } } }
+        }
+    };
+    framed(&format!("{}: {}", part.step.title, title.to_lowercase()), &table)
 }
 
 /// What a disk utility calls the average across the surface: each place counts as much. Percentiles have no mean.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use clap::Subcommand;
 use drive::Drive;
-use drive::preset::Preset;
 use drive::preset::sheet::{self, Ratings, RatingsError};
+use drive::preset::{Preset, of_unchanged};
 use drive::smart::Smart;
 use lab::plan::{self, Plan, PlanLength, catalog, profile};
 use lab::replicate::{KindRecord, PredictionRecord, Use, digest, kept, qos};
@@ -184,8 +184,8 @@ fn times(factor: f64) -> String {
 fn predictions(preset: &Preset) -> Vec<(&'static str, String)> {
     let mut said = Vec::new();
     if !preset.rated.fitted.is_empty() {
-        let of = if preset.is_changed() { "the unchanged drive, " } else { "" };
-        said.push(("fitted", format!("{of}to {} of its ratings", preset.rated.fitted.len())));
+        let original = of_unchanged(preset.is_changed());
+        said.push(("fitted", format!("to {} of its ratings{original}", preset.rated.fitted.len())));
     }
     let records: Vec<&PredictionRecord> = kept(&preset.name).collect();
     if records.is_empty() {

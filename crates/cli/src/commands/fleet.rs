@@ -11,6 +11,7 @@ use report::fleet::{FleetChecks, FleetReport, RatedCheck};
 use store::{Filter, Run, RunState, RunTag, Store};
 
 use super::gate::share;
+use super::page;
 use crate::failure::Failure;
 use crate::outputs;
 use crate::run_filter;
@@ -229,7 +230,7 @@ fn tell(report: &FleetReport, format: FleetFormat, output: Option<&Path>) -> Res
     match format {
         FleetFormat::Html => {
             say(&report::fleet::text(report, width().min(120)))?;
-            say(&format!("\nReport: {}\n", std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display()))
+            say(&format!("\n{}\n", page::line(&std::path::absolute(path).unwrap_or_else(|_| path.to_owned()))))
         }
         _ => Ok(()),
     }

@@ -144,7 +144,7 @@ fn columns(_: impl FnOnce() -> Result<Outcome, Failure>, _: bool) -> Result<Vec<
 pub fn report(store: &Store, arguments: &Report) -> Result<(), Failure> {
     let outcome = recall(store, arguments.run.find(store)?.id)?;
     let path = write_report(&outcome, &arguments.out)?;
-    say(&format!("Report: {}\n", path.display()))
+    say(&format!("{}\n", page::line(&path)))
 }
 
 /// Prints the table of key figures.

@@ -9,9 +9,9 @@ use block::{Bytes, Seed, parse_bytes, suggestion};
 use drive::preset::Preset;
 use lab::StateCache;
 use lab::plan::catalog::PlanSource;
+use lab::plan::quoted;
 use lab::replicate::qos::{self, Qos, QosDrive};
 use lab::replicate::{QosRequest, replicate_qos, write_qos};
-use report::quoted;
 
 use super::page::deliver;
 use crate::failure::Failure;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use block::Seed;
 use lab::plan::catalog::PlanSource;
+use lab::plan::quoted;
 use lab::replicate::{Review, ReviewError, catalog, qos, replicate, write_reviews};
-use report::quoted;
 
 use super::page::deliver;
 use super::prediction::{self, Figures};

@@ -15,6 +15,7 @@ use store::{Annotations, HealthMoment, Run, RunId, RunState, Shard, Sharding, St
 
 use super::history::{Which, print_summary, write_report_to};
 use super::many::{ManyOptions, MemberNews, MemberOrder, Resume};
+use super::page;
 use crate::annotations::AnnotationOptions;
 use crate::format::Format;
 use crate::interruption;
@@ -484,11 +485,11 @@ fn finish(outcome: &Outcome, pages: &ReportFolder, arguments: &Arguments) -> Res
     match arguments.format {
         Format::Text => {
             print_summary(&report, std::io::stdout().is_terminal())?;
-            say(&format!("Report: {}\n", path.display()))
+            say(&format!("{}\n", page::line(&path)))
         }
         Format::Json => {
             say(&report::export::review_json(outcome))?;
-            notice(format_args!("Report: {}", path.display()));
+            notice(page::line_on_stderr(&path));
             Ok(())
         }
     }

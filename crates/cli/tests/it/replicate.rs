@@ -106,6 +106,7 @@ fn published_latencies_stand_beside_simulated_ones_and_are_recorded() {
     let document: Value = serde_json::from_str(&place.succeeds(&json)).unwrap();
     assert_eq!(document["points"].as_array().unwrap().len(), 4);
     assert_eq!(document["points"][0]["standing"], "bound");
+    assert!(document["points"][0]["grade"] == "A" && document["points"][0]["seen"].is_string(), "{document}");
     assert_eq!(document["drives"][0]["preset"], "pm983-960");
     assert_eq!(document["bars"].as_array().unwrap().len(), 10);
 }

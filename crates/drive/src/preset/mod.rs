@@ -27,7 +27,7 @@ pub use name::{DriveName, changed_name};
 pub use price::ListPrice;
 pub use rated::{Promise, Rated};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-pub use title::{is_changed as is_title_of_changed, original as original_title};
+pub use title::{is_file_of_changed, of_unchanged, original as original_title};
 
 use self::embedded::EMBEDDED;
 pub(crate) use self::embedded::RIGS;
@@ -346,7 +346,7 @@ impl Preset {
         };
         facts.extend(self.host_fact().map(|fact| ("host", fact)));
         facts.extend((self.specimen > 1).then(|| ("specimen", format!("{} of this model", self.specimen))));
-        let original = if self.is_changed() { " (unchanged drive)" } else { "" };
+        let original = of_unchanged(self.is_changed());
         facts.extend(self.rated.facts().map(|fact| ("rated", format!("{fact}{original}"))));
         let price = ListPrice::of_file(&self.text);
         let told = |price: ListPrice| format!("{} ({}, {}){original}", price.amount, price.date, price.source);

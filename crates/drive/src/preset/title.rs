@@ -8,8 +8,22 @@ use super::base::written;
 const CHANGED: &str = ", changed: ";
 
 /// Whether a title is that of a changed drive. Who keeps such a drive in a file under a title of their own has made it theirs.
-pub fn is_changed(title: &str) -> bool {
+pub(super) fn is_changed(title: &str) -> bool {
     title.contains(CHANGED)
+}
+
+/// Whether the file `text` is that of a changed drive.
+pub fn is_file_of_changed(text: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct TitlePart {
+        title: String,
+    }
+    toml::from_str::<TitlePart>(text).is_ok_and(|part| is_changed(&part.title))
+}
+
+/// What stands behind ratings and prices of a changed drive, which are those of the drive before; nothing of any other.
+pub const fn of_unchanged(is_changed: bool) -> &'static str {
+    if is_changed { " (unchanged drive)" } else { "" }
 }
 
 /// The title of the drive before it was changed.

@@ -45,6 +45,12 @@ impl ZonesTable {
             },
             "leave max_open and max_active out where there is no limit; no more zones are conventional than there are",
         )?;
+        // NVM Express Zoned Namespace Command Set Specification 1.1: MOR is at most MAR.
+        require(
+            max_open.zip(max_active).is_none_or(|(open, active)| open <= active),
+            || format!("zones.max_open is {}, zones.max_active {}", given(max_open), given(max_active)),
+            "every open zone is active: lower max_open to max_active at most, or raise max_active",
+        )?;
         Ok(ZonesSpec { rules, count, size, capacity, conventional, max_open, max_active })
     }
 }

@@ -406,6 +406,8 @@ fn a_mistake_in_a_table_of_zones_says_what_would_be_right() {
         ("capacity.user=1TiB", "whole number of zones.zone_capacity"),
         ("max_open=0", "where there is no limit"),
         ("capacitor=false", "power.capacitor = true"),
+        ("max_open=15", "zones.max_open is 15, zones.max_active 14"),
+        ("max_active=13", "lower max_open to max_active at most"),
         ("max_active=400", "raise buffer.size"),
         ("conventional=3", "none is conventional"),
     ] {

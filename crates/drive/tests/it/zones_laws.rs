@@ -30,6 +30,7 @@ fn any_parts() -> impl Strategy<Value = Parts> {
     let zones = (3..9_u64, 1..200_u64, 0..30_u64, 1..6_u32, 1..8_u32);
     (zones, (1..4_u32, 1..3_u32, 1..4_u64, 1..5_u64), 0..3_u64).prop_map(|(zones, flash, conventional)| {
         let (count, capacity, unused, max_open, max_active) = zones;
+        let max_open = max_open.min(max_active);
         let (channels, dies, program, block) = flash;
         let flash = (channels, dies, 8 * program, block);
         Parts { count, capacity, unused, max_open, max_active, flash, conventional }

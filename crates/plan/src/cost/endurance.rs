@@ -1,7 +1,7 @@
 //! How much may be written to the target in its life.
 
 use block::Endurance;
-use drive::preset::Preset;
+use drive::preset::{Preset, of_unchanged};
 
 /// How much may be written to a drive in its life, and who says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ impl RatedEndurance {
     /// What the maker of a simulated drive promises; none where its file does not say.
     pub fn of(preset: &Preset) -> Option<Self> {
         let rated = &preset.rated;
-        let original = if preset.is_changed() { ", of the unchanged drive" } else { "" };
+        let original = of_unchanged(preset.is_changed());
         Some(Self { rated: rated.endurance?, source: format!("{}{original}", rated.endurance_source) })
     }
 

@@ -1,7 +1,7 @@
 //! How fast a target is taken to be, before anything has been measured on it.
 
 use block::{Bytes, Nanos, Rate};
-use drive::preset::Preset;
+use drive::preset::{Preset, of_unchanged};
 use host::Environment;
 use workload::Workload;
 
@@ -69,10 +69,9 @@ impl Pace {
             random_reads: rated.random_read_iops.unwrap_or(usual.random_reads),
             random_writes: rated.random_write_iops.unwrap_or(usual.random_writes),
             latency: rated.read_latency.unwrap_or(usual.latency),
-            source: match (is_rated, preset.is_changed()) {
-                (true, false) => "the drive's rated speed".to_owned(),
-                (true, true) => "the rated speed of the unchanged drive".to_owned(),
-                (false, _) => usual.source,
+            source: match is_rated {
+                true => format!("the drive's rated speed{}", of_unchanged(preset.is_changed())),
+                false => usual.source,
             },
         }
     }

@@ -1,6 +1,6 @@
 //! A run as Markdown, for an issue or a chat.
 
-use plan::{Finding, Metric, Outcome};
+use plan::{Metric, Outcome};
 
 use crate::column::of_flushes;
 use crate::conditions::{date, took};
@@ -38,10 +38,15 @@ pub fn review_markdown(outcome: &Outcome) -> String {
         page += &step(part);
     }
     page += &format!("\n## {}\n\n", count(outcome.findings.len(), "finding"));
-    for Finding { step, cell, text } in &outcome.findings {
-        let place = [step, cell].into_iter().flatten().cloned().collect::<Vec<_>>().join(" ");
+    for finding in &outcome.findings {
+        let cells = finding.keys().join(", ");
+        let place = finding.step.iter().cloned().chain(Some(cells).filter(|cells| !cells.is_empty()));
+        let place = place.collect::<Vec<_>>().join(" ");
         let place = if place.is_empty() { place } else { format!("{}: ", escaped(&place)) };
-        page += &format!("- {place}{}\n", escaped(text));
+        page += &format!("- {place}{}\n", escaped(&finding.text));
+        for one in finding.cells.iter().filter(|_| finding.differs()) {
+            page += &format!("  - {}: {}\n", escaped(&one.cell), escaped(&one.text));
+        }
     }
     let doubt = prose::precision(&parts).map_or_else(String::new, |words| format!("{words} "));
     page + &format!("\n{doubt}± is a 95 % confidence interval over the repeats.\n")
@@ -73,16 +78,14 @@ fn step(part: &MeasuredStep) -> String {
         _ => format!("{}, {}", metric.title(), metric.unit()),
     });
     let heads: Vec<String> = ["Cell".to_owned()].into_iter().chain(heads).collect();
-    let all_jobs = part.all_jobs();
-    let all_jobs: Vec<_> = all_jobs.iter().map(CellFigures::of).collect();
-    let rows = part.readings.iter().chain(&all_jobs).map(|reading| {
+    let row = |reading: &CellFigures| {
         let name = match cell_name(part, reading) {
             name if name.is_empty() => reading.cell().workload.pattern.words().to_owned(),
             name => name,
         };
         [name].into_iter().chain(shown.iter().map(|metric| figure(&reading.figure(*metric)))).collect()
-    });
-    table(&heads, |column| column > 0, rows)
+    };
+    table(&heads, |column| column > 0, part.readings.iter().map(row).chain(part.of_all_jobs(row)))
 }
 
 /// A table with an empty line before it, its numbers to the right.

@@ -160,8 +160,7 @@ fn numbered(cell: &PointOutcome) -> impl Iterator<Item = (usize, bool, &Measurem
 
 /// The findings about a cell.
 pub(super) fn findings(outcome: &Outcome, step: &str, key: &str) -> Vec<String> {
-    let is_own = |found: &&Finding| found.step.as_deref() == Some(step) && found.cell.as_deref() == Some(key);
-    outcome.findings.iter().filter(is_own).map(|found| found.text.clone()).collect()
+    outcome.findings.iter().flat_map(|found| found.about(step, key)).map(str::to_owned).collect()
 }
 
 /// A measurement with what is the same of all in a run.

@@ -1,6 +1,6 @@
 //! What each drive of a fleet is held to: limits, and what its maker promises.
 
-use drive::preset::Rated;
+use drive::preset::{Rated, of_unchanged};
 use plan::Outcome;
 use plan::compare::{Compared, KeyPlace};
 use plan::fleet::FleetDrive;
@@ -39,7 +39,7 @@ pub fn drive(outcome: &Outcome, checks: &FleetChecks) -> Result<FleetDrive, Limi
         questions.extend(limit.questions(outcome)?);
     }
     if let Some(check) = &checks.rated {
-        let of = if check.rated.is_none() && is_changed(outcome) { " of the unchanged drive" } else { "" };
+        let of = of_unchanged(check.rated.is_none() && is_changed(outcome));
         let own = || outcome.drive.as_ref().and_then(|drive| drive.rated());
         if let Some(rated) = check.rated.clone().or_else(own) {
             let promised = |(key, place): (&crate::key::KeyFigure, KeyPlace)| {

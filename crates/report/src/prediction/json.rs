@@ -7,8 +7,8 @@ use super::asked;
 
 /// Published beside simulated as one JSON document.
 ///
-/// `points` has every point of the drives that were asked for: `id`, `use`, `published`, `simulated`, `ratio` and
-/// `standing`, which is `counts`, `bound`, `apart`, `unresolved` or `unmeasured`, with the reason where there is one.
+/// `points` has every point of the drives that were asked for: `id`, `source`, `seen` (the place there), `grade`, `use`,
+/// `published`, `simulated`, `ratio` and `standing`, which is `counts`, `bound`, `apart`, `unresolved` or `unmeasured`, with the reason where there is one.
 /// `bars` has what is wanted of each kind, and what came of it.
 pub fn json(qos: &Qos, run: &QosRun, version: &str) -> String {
     let drives: Vec<Value> =
@@ -40,6 +40,11 @@ fn of_drive(qos: &Qos, drive: usize, model: &str, target: Result<&plan::replicat
     said
 }
 
+/// What a file says; null where it says nothing.
+fn stated(words: &str) -> Option<&str> {
+    Some(words).filter(|words| !words.is_empty())
+}
+
 fn points(qos: &Qos, run: &QosRun) -> Vec<Value> {
     let asked = |group: usize| run.drives[qos.groups[group].drive].is_some();
     let points = run.points(qos).filter(|(group, ..)| asked(*group));
@@ -56,6 +61,8 @@ fn points(qos: &Qos, run: &QosRun) -> Vec<Value> {
                 "id": format!("{}/{}", qos.groups[group].id, point.name),
                 "drive": qos.drives[qos.groups[group].drive].id,
                 "source": qos.groups[group].source,
+                "seen": stated(&qos.groups[group].seen),
+                "grade": stated(&qos.groups[group].grade),
                 "kind": point.kind().name(),
                 "use": point.usage,
                 "unit": point.unit,

@@ -172,10 +172,7 @@ fn every_link_leads_somewhere_and_findings_lead_to_their_cell() {
         assert_eq!(names.len(), told.files.len(), "two files have one name: {names:#?}");
     }
     let mut outcome = support::outcome();
-    outcome.findings.push(lab::Finding {
-        step: Some("random".to_owned()),
-        cell: Some("rw=randread bs=4k".to_owned()),
-        text: "doubtful".to_owned(),
-    });
+    let cell = Some("rw=randread bs=4k".to_owned());
+    outcome.findings.push(lab::Finding::of(Some("random".to_owned()), cell, "doubtful".to_owned()));
     assert!(report::html(&outcome).contains("href=\"#step-random:rw-randread-bs-4k\""));
 }

@@ -78,6 +78,37 @@ fn every_measurement_is_a_json_line() {
     }
 }
 
+/// As of a sweep each point of which is cut short by the same thing.
+#[test]
+fn a_finding_of_many_points_is_told_once_in_every_format() {
+    let mut outcome = support::outcome();
+    let keys = ["1", "2", "4", "8", "16", "31"].map(|depth| format!("rw=randread iodepth={depth}"));
+    let found = |(place, key): (usize, &String)| {
+        let text = format!("Level shift at second {}: the end of a cache.", 10 + place);
+        lab::Finding::of(Some("depth".to_owned()), Some(key.clone()), text)
+    };
+    outcome.findings = lab::Finding::grouped(keys.iter().enumerate().map(found));
+    let (told, once) = ("Level shift at second 10 to 15: the end of a cache.", |text: &str, words: &str| {
+        assert_eq!(text.matches(words).count(), 1, "{words} in {text}");
+    });
+    assert!(report::summary(&outcome, 80, false).contains("1 finding."));
+    let markdown = review_markdown(&outcome);
+    once(&markdown, told);
+    once(&markdown, "Level shift at second 12");
+    let page = report::html(&outcome);
+    assert_eq!(page.matches(told).count(), 2, "with its step, and among all");
+    assert!(page.contains("6 points:") && page.contains("Level shift at second 12:"));
+    let json: serde_json::Value = serde_json::from_str(&report::export::review_json(&outcome)).unwrap();
+    let [only] = &json["findings"].as_array().unwrap()[..] else { panic!("{}", json["findings"]) };
+    assert!(only["text"] == told && only["step"] == "depth", "{only}");
+    assert_eq!(only["cells"].as_array().unwrap().len(), 6);
+    assert_eq!(only["cells"][2]["cell"], keys[2]);
+    assert_eq!(only["cells"][2]["text"], "Level shift at second 12: the end of a cache.");
+    let lines = report::export::review_jsonl(&outcome);
+    let of_cell = lines.lines().find(|line| line.contains("iodepth=4\"")).unwrap();
+    assert!(of_cell.contains("Level shift at second 12: the end of a cache."), "{of_cell}");
+}
+
 #[test]
 fn markdown_has_the_verdict_whole_tables_and_every_finding() {
     for outcome in [support::outcome(), support::cut_off(), support::in_rounds()] {

@@ -87,7 +87,7 @@ fn a_conditioning_that_a_time_ended_is_of_what_it_wrote() {
     outcome.capacity = Some(capacity);
     let index = outcome.steps[wear].index;
     let text = Wear { written, capacity }.finding().expect("that is little");
-    outcome.findings.push(Finding { step: Some("wear".to_owned()), cell: None, text });
+    outcome.findings.push(Finding::of(Some("wear".to_owned()), None, text));
     for (percent, is_constructed, share) in [(100, true, "4.2 %"), (50, false, "4.2 %"), (50, true, "54 %")] {
         let Action::Condition(condition) = &mut outcome.plan.steps[index].action else { panic!("it conditions") };
         condition.at_least = vec![Limit::Percent(percent), Limit::Time(Nanos::from_secs(3600))];
@@ -215,9 +215,13 @@ fn flushes_have_figures_wherever_there_were_any() {
     let row = lines.nth(1).unwrap();
     assert!(row.starts_with("random read ") && row.matches("440").count() == 2, "{row}");
     assert!(markdown.contains("| Flushes, 1/s | Mean flush latency, µs | 99 % flush latency, µs |"), "{markdown}");
-    for column in ["Flushes, <span class=\"unit\">1/s</span>", "Mean flush", "99 % flush"] {
-        assert!(page.contains(column), "{column}");
+    let (_, table) = page.split_once("<caption>Flushes. ").expect("they have a table of their own");
+    let (table, _) = table.split_once("</table>").unwrap();
+    for column in ["Flushes, <span class=\"unit\">1/s</span>", "Mean, <span", "99 %, <span", "440"] {
+        assert!(table.contains(column), "{column}: {table}");
     }
+    assert!(!page.contains("Mean flush, <span"), "the table of requests is without them");
+    assert_eq!(page.matches("<caption>Reads and writes. ").count(), 2, "so are those of the two mixed steps");
 }
 
 #[test]
@@ -260,6 +264,17 @@ fn the_verdict_says_what_limited_the_drive_where_the_figures_show_it() {
         one.drive = Some(rig);
     });
     assert!(held_up.contains("host CPU, 100 % busy"), "{held_up}");
+    let idle = |thousandths: u64| {
+        summed_up(|_, one| {
+            let busy = Nanos::from_nanos(one.elapsed.as_nanos() * thousandths / 1000);
+            let (host_busy, host_busiest) = (busy, busy);
+            let rig = drive::Counters { host_busy, host_busiest, host_cpus: 2, controllers: 1, ..Default::default() };
+            one.drive = Some(rig);
+        })
+    };
+    for (thousandths, told) in [(0, "busier than 1 %"), (4, "busier than 1 %"), (126, "busier than 13 %")] {
+        assert!(idle(thousandths).contains(told), "{thousandths}: {}", idle(thousandths));
+    }
 }
 
 #[test]

@@ -43,12 +43,12 @@ pub fn tell(store: &Path, groups: &[&str], arguments: &Arguments) -> Result<(), 
     match arguments.format {
         Format::Json => {
             say(&report::fleet::json(&report, version))?;
-            notice(format_args!("Report: {}", path.display()));
+            notice(page::line_on_stderr(&path));
         }
         Format::Text => {
             let columns = if std::io::stdout().is_terminal() { width() } else { width().max(100) };
             say(&report::fleet::text(&report, columns))?;
-            say(&format!("\nReport: {}\n", path.display()))?;
+            say(&format!("\n{}\n", page::line(&path)))?;
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use super::super::SourceRange;
 use super::job::Natural;
 use super::{Import, ImportedJob};
 use crate::import::words::{self, Together, UniqueNames, slug};
-use crate::{PlanText, printable};
+use crate::{PlanText, printable, shell};
 
 /// The text of a plan that does what the job file asks for, with comments on what it does not.
 ///
@@ -50,7 +50,7 @@ pub fn plan_text(import: &Import, path: &Path, layout: bool) -> String {
 /// What is to be known before the plan is run.
 fn heading(import: &Import, file: &str) -> Vec<String> {
     let mut lines = vec![format!("Imported from the fio job file {file}."), String::new(), "To run it:".to_owned()];
-    let target = import.target.as_deref().map_or_else(|| "TARGET".to_owned(), typed);
+    let target = import.target.as_deref().map_or_else(|| "TARGET".to_owned(), shell::file_name);
     let size = import.size.map(|size| format!(" --size={}", amount(size))).unwrap_or_default();
     lines.push(format!("  assay review --plan THIS-FILE {target}{size} --direct={}", u8::from(import.direct)));
     let at = |source: usize, line: usize| match source {
@@ -88,13 +88,6 @@ fn heading(import: &Import, file: &str) -> Vec<String> {
         ]);
     }
     lines
-}
-
-/// A file's name as a shell takes it for one word, and assay for no option.
-fn typed(name: &str) -> String {
-    let word = if name.starts_with('-') { format!("./{name}") } else { name.to_owned() };
-    let is_plain = |c: char| c.is_alphanumeric() || "./:=_-+,@%".contains(c);
-    if word.chars().all(is_plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// A job beside others.

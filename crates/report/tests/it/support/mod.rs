@@ -320,10 +320,8 @@ fn run(plan: &Plan) -> Run {
 }
 
 fn findings() -> Vec<Finding> {
-    let finding = |step: Option<&str>, cell: Option<&str>, text: &str| Finding {
-        step: step.map(str::to_owned),
-        cell: cell.map(str::to_owned),
-        text: text.to_owned(),
+    let finding = |step: Option<&str>, cell: Option<&str>, text: &str| {
+        Finding::of(step.map(str::to_owned), cell.map(str::to_owned), text.to_owned())
     };
     vec![
         finding(None, None, "The active range is less than twice the host's memory."),
