@@ -217,7 +217,7 @@ impl FlashDrive {
             map_cache,
             tables,
             map_base: pages,
-            nand: Nand::new(&spec.geometry, spec.nand, spec.behaviour, seed.split("flash")),
+            nand: Nand::new(&spec.geometry, spec.nand, spec.behaviour, spec.reads_first, seed.split("flash")),
             encoded: Nanos::ZERO,
             written_to: Lba::new(u64::MAX),
             is_noted: true,

@@ -95,11 +95,11 @@ pub struct Nand {
 }
 
 impl Nand {
-    /// Idle flash of this `geometry`, made by `seed`.
-    pub fn new(geometry: &Geometry, times: NandTimes, behaviour: NandBehaviour, seed: Seed) -> Self {
+    /// Idle flash of this `geometry`, made by `seed`; `reads_first` where there will be reads that go before the rest.
+    pub fn new(geometry: &Geometry, times: NandTimes, behaviour: NandBehaviour, reads_first: bool, seed: Seed) -> Self {
         let NandBehaviour { variation, errors, suspend } = behaviour;
         let die = |die| Die::new(geometry.channel_of(geometry::Die(die)), die / geometry.channels, suspend.is_some());
-        let channel = Channel::new(geometry.dies_per_channel, suspend.is_some());
+        let channel = Channel::new(geometry.dies_per_channel, reads_first);
         Self {
             times,
             suspension: suspend.map(|spec| Suspension::new(spec, seed.split("suspension"))),
@@ -197,7 +197,7 @@ impl Nand {
         let Some(suspension) = &mut self.suspension else {
             let waits = Nanos::from_nanos(die.free.since(ready).as_nanos() % step.as_nanos());
             let start = (ready + waits).max(die.reads_until);
-            let done = channel.find(now, die.lane, start + sensing, transfer) + transfer;
+            let done = channel.insert(now, die.lane, start + sensing, transfer);
             die.free = die.free.max(start) + done.since(start);
             die.reads_until = done;
             die.joinable = None;
@@ -403,7 +403,7 @@ mod tests {
             program_pages: 1,
             sense_pages: 1,
         };
-        Nand::new(&geometry, NandTimes { copy_back, ..TIMES }, NandBehaviour::default(), Seed::new(1))
+        Nand::new(&geometry, NandTimes { copy_back, ..TIMES }, NandBehaviour::default(), true, Seed::new(1))
     }
 
     fn native(unit: u32) -> PageLocation {
@@ -439,6 +439,17 @@ mod tests {
         let mut nand = nand(false, false);
         nand.book(START, START, &[moves(0, 10)]);
         assert_eq!(nand.read(START, START, native(2), 8), micros(350), "it waits for one page's transfer only");
+    }
+
+    /// Where nothing is suspended, too.
+    #[test]
+    fn reads_that_go_first_share_the_channel() {
+        let mut nand = nand(false, false);
+        assert_eq!(nand.read_first(START, START, native(0), 8), micros(150));
+        assert_eq!(nand.read_first(START, START, native(2), 8), micros(250), "the other die of the same channel");
+        assert_eq!(nand.read_first(START, START, native(1), 8), micros(150), "another channel");
+        let last = (0..400).map(|read| nand.read_first(START, START, native(read % 4), 8)).max().unwrap();
+        assert!(last >= micros(250 + 199 * 100), "200 pages through each channel, each of 100 us: {last}");
     }
 
     #[test]
