@@ -260,13 +260,78 @@ fn what_holds_no_figures_is_refused() {
         assert!(told.contains(said), "{name}: {told}");
     }
     assert!(place.refuses(&["replicate", "own.toml", "solid-data"]).contains("give it alone"));
-    let fit = ["calibrate", "x25-m", "--figures", "own.toml", "--parameters", "nand.read=20us..80us"];
-    for more in [&[][..], &["--quick"], &["--blocks", "64"]] {
-        let told = place.refuses(&[&fit[..], more].concat());
-        assert!(told.contains("own.toml is no review"), "{more:?}: {told}");
-    }
     let told = place.refuses(&["calibrate", "x25-m", "--figures", "solid-data", "--quick"]);
     assert!(told.contains("belong to `--figures qos`"), "{told}");
+    let told = place.refuses(&["calibrate", "./mine.toml", "--figures", "solid-data"]);
+    assert!(told.contains("`./mine.toml` is a file; fit it to latencies"), "{told}");
+}
+
+/// From a drive of one's own to a model of it: measured by fio's line, its output as figures, and a drive's file that was wrong
+/// fitted to them.
+#[test]
+fn what_fio_measured_is_compared_and_a_drives_file_is_fitted_to_it() {
+    let place = Place::new();
+    let small = "capacity.user=512MiB&spare=20%";
+    let job = "[global]\nioengine=libaio\ndirect=1\nfilename=drive\nbs=4k\nrw=randread\ntime_based\nruntime=1\n\
+               [fill]\nrw=write\nbs=1m\ntime_based=0\nruntime=0\nio_size=512m\n\
+               [one]\nstonewall\n[four]\nstonewall\niodepth=4\n[sixteen]\nstonewall\niodepth=16\n\
+               [writes]\nstonewall\nrw=randwrite\nruntime=100ms\n";
+    std::fs::write(place.path("job.fio"), job).unwrap();
+    let measured = format!("sim:x25-m?{small}&nand.read=61us");
+    place.succeeds(&["fio", &measured, "job.fio", "--output-format=json", "--output=results.json"]);
+    let made = place.assay(&["import", "results.json", "--drive", "mine", "--fit", "half", "-o", "figures.toml"]);
+    assert!(made.code == Some(0) && made.stderr.contains("--overwrites"), "{}", made.stderr);
+    std::fs::write(place.path("mine.toml"), place.succeeds(&["drives", "show", &format!("x25-m?{small}"), "--toml"]))
+        .unwrap();
+
+    let ratios = |drive: &str| -> Vec<(String, f64)> {
+        let told = place.succeeds(&["replicate", "figures.toml", "--on", drive, "--format", "json", "--state-cache=0"]);
+        let document: Value = serde_json::from_str(&told).unwrap();
+        let points = document["drives"][0]["experiments"].as_array().unwrap().iter().flat_map(|group| {
+            let points = group["points"].as_array().unwrap().iter();
+            points.map(move |point| {
+                (
+                    format!("{}/{}", group["id"].as_str().unwrap(), point["name"].as_str().unwrap()),
+                    point["ratio"].as_f64(),
+                )
+            })
+        });
+        let plain = |name: &str| ["mean", "IOPS", "p50", "p99"].iter().any(|end| name.ends_with(&format!("/{end}")));
+        points.filter_map(|(name, ratio)| Some((name, ratio?))).filter(|(name, _)| plain(name)).collect()
+    };
+    let same = ratios(&measured["sim:".len()..]);
+    assert_eq!(same.len(), 20, "{same:?}");
+    assert!(same.iter().all(|(_, ratio)| (0.93..1.07).contains(ratio)), "the drive itself: {same:?}");
+    let wrong = ratios("./mine.toml");
+    assert!(wrong.iter().any(|(name, ratio)| name == "mine/one/mean" && *ratio < 0.95), "{wrong:?}");
+
+    let fit = [
+        "calibrate",
+        "./mine.toml",
+        "--figures",
+        "figures.toml",
+        "--parameters",
+        "nand.read=30us..90us",
+        "--rounds",
+        "2",
+    ];
+    let told = place.succeeds(&fit);
+    let found = told.lines().find(|line| line.starts_with("nand.read")).expect("it is told").to_owned();
+    let value: f64 = found.split_whitespace().nth(3).unwrap().parse().unwrap();
+    assert!((58.0..64.0).contains(&value), "61 us are true: {found}");
+    assert!(std::fs::read_to_string(place.path("mine-fitted.toml")).unwrap().contains("Fitted to `figures.toml`"));
+
+    let refused = |arguments: &[&str], said: &str| {
+        let told = place.refuses(arguments).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(said), "{arguments:?}: {told}");
+    };
+    refused(&["calibrate", "x25-m", "--figures", "figures.toml"], "no figures of a drive `x25-m`");
+    refused(&["import", "results.json", "job.fio"], "job.fio is no output of fio's: it has no JSON");
+    refused(&["import", "job.fio", "--fit", "all"], "are for fio's JSON output");
+    refused(&["import", "job.fio", "job.fio"], "one by one");
+    refused(&["import", "results.json", "--drive", "./mine.toml"], "give it as `--on ./mine.toml`");
+    refused(&["import", "results.json", "--strict"], "refused by --strict");
+    refused(&["import", "results.json", "--section", "one"], "are for fio's job files");
 }
 
 #[test]
