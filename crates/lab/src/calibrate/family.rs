@@ -88,7 +88,7 @@ impl FitPoints {
     /// in their names (`pm9a3-960/load-10k/read p50`). Bounds, maxima and points that count in no bar are left out.
     ///
     /// # Errors
-    /// If there are none, or a drive's host cannot be.
+    /// If there are none, a drive's host cannot be, or two drives are of one's figures.
     pub fn of(qos: &Qos, request: &FamilyRequest) -> Result<Self, CalibrateError> {
         let words = &request.search.only;
         let is_asked = |id: &str| words.is_empty() || words.iter().any(|word| id.contains(word.as_str()));
@@ -147,9 +147,13 @@ impl FamilyBench {
         request: &FamilyRequest,
         keep: impl Fn(&QosGroup, &QosPoint) -> bool,
     ) -> Result<Self, CalibrateError> {
-        let mut drives = vec![None; qos.drives.len()];
+        let mut drives: Vec<Option<Preset>> = vec![None; qos.drives.len()];
         for FamilyDrive { place, preset } in &request.drives {
-            drives[*place] = Some(qos.drives[*place].hosted(preset.clone())?);
+            let hosted = qos.drives[*place].hosted(preset.clone())?;
+            if let Some(before) = drives[*place].replace(hosted) {
+                let (first, second) = (before.name, preset.name.clone());
+                return Err(CalibrateError::Twice { first, second, figures: qos.drives[*place].name().to_owned() });
+            }
         }
         let qos = qos.only(|group, point| drives[group.drive].is_some() && keep(group, point));
         let FamilyRequest { is_quick, blocks, .. } = *request;

@@ -121,6 +121,9 @@ pub enum CalibrateError {
         "the figures are of several drives, and none is named for {drive}; name one, and give the file with --on: {names}"
     )]
     SeveralDrives { drive: String, names: String },
+    /// Two drives are to be fitted to the figures of one.
+    #[error("{first} and {second} would both be fitted to the figures of {figures}; give one of them")]
+    Twice { first: String, second: String, figures: String },
     /// The drive cannot be measured.
     #[error(transparent)]
     Lab(#[from] LabError),

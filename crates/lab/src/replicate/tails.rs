@@ -101,7 +101,8 @@ fn of_drive(request: &QosRequest, drive: usize, preset: &Preset, watch: &dyn Wat
     let (scaled, blocks) = scaled(preset, request.blocks).map_err(|error| error.to_string())?;
     let share = blocks.map_or(1.0, |(now, before)| f64::from(now) / f64::from(before));
     // A drive that is scaled down is further on after the same time.
-    let aging = |measure: &'_ Measure| (is_flash(preset) && measure.ages()).then(|| measure.aging(share));
+    let aging =
+        |measure: &'_ Measure| (is_flash(preset) && measure.ages()).then(|| measure.aging(share, request.is_quick));
     let tasks = qos.of_drive(drive).flat_map(|(place, group)| {
         let measures = group.measures.iter().enumerate();
         measures.map(move |(at, measure)| (place, at, aging(measure).map_or(Cow::Borrowed(measure), Cow::Owned)))

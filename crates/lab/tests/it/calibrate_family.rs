@@ -105,6 +105,8 @@ fn what_cannot_be_fitted_is_explained() {
     assert!(said(|request| request.search.only = vec!["nothing".to_owned()]).contains("widen --only"));
     let wrong = said(|request| request.search.parameters = parse_list("controller.comand=1us..2us").unwrap());
     assert!(wrong.contains("did you mean `controller.command`?"), "{wrong}");
+    let twice = said(|request| request.drives[1] = request.drives[0].clone());
+    assert!(twice.contains("would both be fitted to the figures of x25-m"), "{twice}");
     let qos = figures(&[[1.0; 3]; 2], 1.0);
     let other = || Preset::find("990-pro").unwrap();
     let said = FamilyDrive::named(&qos, "990-pro", other()).expect_err("there are none").to_string();

@@ -135,7 +135,7 @@ fn file(runs: &[(&str, Output)], experiments: &[Experiment], request: &FiguresRe
     let quoted = |text: &str| toml::Value::String(printable(text)).to_string();
     let drive = quoted(&request.drive);
     let files: Vec<String> =
-        runs.iter().map(|(name, output)| format!("{} ({})", printable(name), output.version())).collect();
+        runs.iter().map(|(name, output)| format!("{} ({})", printable(name), printable(output.version()))).collect();
     let mut text = format!("# What fio measured: {}.\n", files.join(", "));
     text += "# `assay replicate THIS-FILE` compares a simulated drive with it; `assay calibrate` fits one to what is marked \"fit\".\n";
     text += &format!("\n[[drive]]\nid = {drive}\n");

@@ -1,5 +1,7 @@
 //! What was measured, as points of an experiment.
 
+use std::ops::RangeInclusive;
+
 use block::Nanos;
 
 use super::output::{Flow, Job, Kind};
@@ -9,6 +11,9 @@ use crate::printable;
 const PERCENTILES: [f64; 4] = [50.0, 99.0, 99.9, 99.99];
 /// A deviation of fewer windows is one of few values.
 const WINDOWS_LEAST: u64 = 20;
+
+/// Microseconds and requests a second that can have been measured.
+const MEANT: RangeInclusive<f64> = 1e-3..=1e12;
 
 /// A number and what it is of.
 pub struct Point {
@@ -130,7 +135,7 @@ impl<'o> Combined<'o> {
         {
             points.push(rate("IOPS std dev (0.5 s samples)", flow.iops_stddev));
         }
-        points.retain(|point| point.value.is_finite() && point.value > 0.0);
+        points.retain(|point| MEANT.contains(&point.value));
         points
     }
 }

@@ -237,6 +237,9 @@ fn what_is_none_of_fios_is_refused_with_its_place() {
     }
     assert!(is_fio_output(&whole) && is_fio_output(&format!("fio: note\n{whole}")));
     assert!(!is_fio_output("[global]\nrw=read\n") && !is_fio_output("{ \"runs\": [] }") && !is_fio_output("é"));
+    // What it says of itself is a comment, and no line of the file.
+    let injected = made(whole.replace("fio-3.33", "fio-3\\n[[drive]]\\nid = \\\"b\\\"\\n# "));
+    assert_eq!(read(&injected).drives.len(), 1, "{}", injected.text);
     // Numbers without meaning make no points, and nothing else of them is believed.
     let odd = whole.replace("\"iops\": 5000", "\"iops\": 1e308").replace("\"mean\": 100000.5", "\"mean\": -5");
     assert!(values(&read(&made(odd)), 0).iter().all(|(_, value)| *value > 0.0));

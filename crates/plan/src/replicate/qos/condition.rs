@@ -90,16 +90,17 @@ impl Measure {
     }
 
     /// The same on a flash drive that is scaled down to `share` of its size: for as long as takes it as far as the source's drive,
-    /// and as many times as are as long as the source's run.
+    /// and as many times as are as long as the source's run, or as a tenth of it.
     #[must_use]
-    pub fn aging(&self, share: f64) -> Self {
+    pub fn aging(&self, share: f64, is_quick: bool) -> Self {
         let mut measure = self.clone();
         let time = self.source_time.unwrap_or_default().min(TIME_MAX);
         for (_, workload) in &mut measure.jobs {
             workload.stop = Stop::after(time);
         }
         measure.shrinks = true;
-        measure.runs = (1.0 / share).ceil() as u32;
+        let all = if is_quick { 0.1 } else { 1.0 };
+        measure.runs = (all / share).ceil() as u32;
         measure
     }
 }
@@ -344,6 +345,26 @@ mod tests {
         assert_eq!(lasts("samsung-980pro-1000/randread-4k-qd32-j1"), (Nanos::from_secs(120), 1));
         assert_eq!(lasts("wd740gd-74/randread-4k-qd1-j32-run1").1, 1, "nothing is asked of its windows");
         assert_eq!(lasts("intel-s3700/oberstet-linux-rw").1, 1, "nor of these");
+    }
+
+    /// Twelve runs of 5 s on a twelfth of the drive stand for the source's minute.
+    #[test]
+    fn a_drive_that_is_not_in_its_steady_state_comes_as_far_as_the_source_did() {
+        let of = |id| &group(id).measures[0];
+        let aging = of("intel-s4610-480/randwrite-4k-qd4-j1");
+        assert!(aging.ages());
+        for (is_quick, runs) in [(false, 12), (true, 2)] {
+            let small = aging.aging(1.0 / 12.0, is_quick);
+            assert_eq!(
+                (small.runs, small.shrinks, small.jobs[0].1.stop.time),
+                (runs, true, Some(Nanos::from_secs(60)))
+            );
+        }
+        for steady in
+            ["samsung-pm9a3-960/load-50k", "solidigm-p5520-1920/sat-uniform", "intel-s4610-480/randread-4k-qd4-j1"]
+        {
+            assert!(!of(steady).ages(), "{steady}");
+        }
     }
 
     #[test]
