@@ -60,11 +60,11 @@ struct FiguresOptions {
 /// Which experiments may be fitted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Fit {
-    /// None
+    /// No experiment
     None,
-    /// Every second one
+    /// Every second experiment, beginning with the first
     Half,
-    /// All
+    /// Every experiment
     All,
 }
 
