@@ -39,6 +39,8 @@ impl<'w> BootTools<'w> {
     /// # Errors
     /// If it is not installed, fails, takes longer than `limit`, or the stage is stopped.
     pub fn run(&self, command: &mut Command, limit: Duration) -> Result<String, TrialError> {
+        // What it keeps for a moment, as apt does of its lists, is kept where this run may write.
+        command.env("TMPDIR", self.folder());
         Ok(HelperProcess::start(self.aftermath, command)?.finish(self.stage, limit)?.stdout)
     }
 }
