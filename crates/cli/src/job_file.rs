@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use block::Bytes;
 use host::Within;
-use host::open::{again, handle, regular_of, text};
+use host::open::{TextError, again, handle, regular_of, text};
 use lab::Environment;
+use lab::import::figures::is_fio_output;
 use lab::import::fio::{CommandLine, JobFile, World, import, import_line};
 use lab::import::{Import, ImportSource, Notice, Severity, icf, mqsim, render};
 use rustix::fs::OFlags;
@@ -182,12 +183,17 @@ pub fn text_of(name: &str) -> Result<String, Failure> {
     text(Path::new(name), LENGTH_MAX).map_err(|error| unreadable(name, &error.to_string()))
 }
 
-/// The same of what may be fio's JSON output, which has a line for each latency that was seen with `json+`.
+/// The same of what may be fio's JSON output, which has a line for each latency that was seen with `json+`. It is read once, for
+/// it may be a pipe.
 ///
 /// # Errors
 /// As those of [`text_of`].
-pub fn text_of_any(name: &str) -> Result<String, Failure> {
-    text(Path::new(name), OUTPUT_MAX).map_err(|error| unreadable(name, &error.to_string()))
+pub fn text_or_output_of(name: &str) -> Result<String, Failure> {
+    let text = text(Path::new(name), OUTPUT_MAX).map_err(|error| unreadable(name, &error.to_string()))?;
+    match text.len() as u64 > LENGTH_MAX && !is_fio_output(&text) {
+        true => Err(unreadable(name, &TextError::Long(LENGTH_MAX).to_string())),
+        false => Ok(text),
+    }
 }
 
 /// Reads the text of the job file of this name and tells on standard error what of it is not honoured; `capacity` is how long its

@@ -68,11 +68,6 @@ enum Fit {
     All,
 }
 
-/// Whether a file's name ends so, in capitals or not.
-fn path_is(name: &str, kind: &str) -> bool {
-    Path::new(name).extension().is_some_and(|own| own.eq_ignore_ascii_case(kind))
-}
-
 /// Writes the plan, the drive or the figures.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let text = arguments.imported()?;
@@ -88,24 +83,24 @@ impl Arguments {
         let job = &self.files[0];
         let path = Path::new(job);
         let strict = self.reading.strict;
-        let is_of = |name: &String| path_is(name, "icf");
-        if !self.files.iter().any(is_of) {
-            let texts = self.files.iter().map(|name| job_file::text_of_any(name)).collect::<Result<Vec<_>, _>>()?;
-            if texts.iter().any(|text| figures::is_fio_output(text)) {
-                return self.figures(texts);
-            }
+        let is_icf = |name: &String| Path::new(name).extension().is_some_and(|kind| kind.eq_ignore_ascii_case("icf"));
+        let texts = match self.files.iter().any(is_icf) {
+            true => Vec::new(),
+            false => self.files.iter().map(|name| job_file::text_or_output_of(name)).collect::<Result<_, _>>()?,
+        };
+        if texts.iter().any(|text| figures::is_fio_output(text)) {
+            return self.figures(texts);
         }
         if let [_, second, ..] = &self.files[..] {
             let said = format!("several files can be of fio's JSON output alone; import {job} and {second} one by one");
             return Err(Failure::usage(said));
         }
         self.no_figures()?;
-        if is_of(job) {
+        let Some(text) = texts.into_iter().next() else {
             self.only_fios(false)?;
             let import = job_file::read_icf(job, strict)?;
             return Ok(icf::plan_text(&import, path, import.layout()));
-        }
-        let text = job_file::text_of(job)?;
+        };
         if !mqsim::is_xml(&text) {
             let import = job_file::read(job, &text, &self.reading, self.size)?;
             return Ok(plan_text(&import, path, import.layout()));

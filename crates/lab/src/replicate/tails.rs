@@ -101,8 +101,8 @@ fn of_drive(request: &QosRequest, drive: usize, preset: &Preset, watch: &dyn Wat
     let (scaled, blocks) = scaled(preset, request.blocks).map_err(|error| error.to_string())?;
     let share = blocks.map_or(1.0, |(now, before)| f64::from(now) / f64::from(before));
     // A drive that is scaled down is further on after the same time.
-    let aging =
-        |measure: &'_ Measure| (is_flash(preset) && measure.ages()).then(|| measure.aging(share, request.is_quick));
+    let is_flash = matches!(member(preset), Spec::Flash(_));
+    let aging = |measure: &'_ Measure| (is_flash && measure.ages()).then(|| measure.aging(share, request.is_quick));
     let tasks = qos.of_drive(drive).flat_map(|(place, group)| {
         let measures = group.measures.iter().enumerate();
         measures.map(move |(at, measure)| (place, at, aging(measure).map_or(Cow::Borrowed(measure), Cow::Owned)))
@@ -237,14 +237,8 @@ fn timed(workload: &Workload, shrinks: bool, is_quick: bool, share: f64) -> Work
 /// before, the capacity shrinks by the blocks beside those. Of few blocks a plane has none or several that are bad from the
 /// start, which would make it much slower than the others: so there are none, and as much more data.
 pub(super) fn scaled(preset: &Preset, blocks: Option<u32>) -> Result<(Preset, Option<(u32, u32)>), PresetError> {
-    let spec = match &preset.spec {
-        Spec::Flash(spec) => spec,
-        Spec::Rig(rig) => match &rig.member.spec {
-            Spec::Flash(spec) => spec,
-            member => return Ok((written_in_place(preset, member)?, None)),
-        },
-        spec => return Ok((written_in_place(preset, spec)?, None)),
-    };
+    let drive = member(preset);
+    let Spec::Flash(spec) = drive else { return Ok((written_in_place(preset, drive)?, None)) };
     let before = spec.geometry.blocks_per_plane;
     let blocks = blocks.unwrap_or_else(|| suitable(spec));
     // Of a drive with zones, the addresses are not what its flash holds.
@@ -276,11 +270,11 @@ pub(super) fn scaled(preset: &Preset, blocks: Option<u32>) -> Result<(Preset, Op
     Ok((preset.clone().changed(&changes)?, Some((blocks, before))))
 }
 
-/// Whether it is a flash drive, alone or in a host.
-fn is_flash(preset: &Preset) -> bool {
+/// The drive itself, alone or in a host.
+fn member(preset: &Preset) -> &Spec {
     match &preset.spec {
-        Spec::Rig(rig) => matches!(rig.member.spec, Spec::Flash(_)),
-        spec => matches!(spec, Spec::Flash(_)),
+        Spec::Rig(rig) => &rig.member.spec,
+        spec => spec,
     }
 }
 
