@@ -8,9 +8,10 @@ use lab::calibrate::{
     CalibrateError, Calibration, CalibrationRequest, FamilyDrive, FamilyRequest, Fitted, Parameter, ParameterError,
     Search, calibrate, calibrate_family, parse_list,
 };
-use lab::replicate::{Review, Tally, catalog, qos};
+use lab::replicate::{Review, Tally};
 
 use super::prediction::{self, Figures};
+use super::replicate::{self, NamedFigures};
 use crate::failure::Failure;
 use crate::number;
 use crate::outputs;
@@ -79,8 +80,8 @@ fn parameters(text: &str) -> Result<List, ParameterError> {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let named = |drive: &String| drive.strip_prefix("sim:").unwrap_or(drive).to_owned();
     let drives: Vec<String> = arguments.drives.iter().map(named).collect();
-    let fitted = arguments.on.as_deref().unwrap_or(&drives[0]);
-    let base = DriveName::read(fitted.strip_prefix("sim:").unwrap_or(fitted)).map_err(CalibrateError::from)?.base;
+    let on = arguments.on.as_ref().map(named);
+    let base = DriveName::read(on.as_ref().unwrap_or(&drives[0])).map_err(CalibrateError::from)?.base;
     let base = Path::new(base).file_stem().unwrap_or_default().to_string_lossy();
     let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{base}-fitted.toml")));
     let mut output = outputs::at(&path)?;
@@ -92,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let done = match asked(&arguments.figures)? {
         Asked::Latencies(figures) => {
-            let drives = family(&figures, &drives, arguments.on.as_deref())?;
+            let drives = family(&figures, &drives, on.as_deref())?;
             let Arguments { quick: is_quick, blocks, .. } = *arguments;
             let request = FamilyRequest { figures: figures.label(), drives, search, is_quick, blocks };
             with_bar(|watch| calibrate_family(figures.qos(), &request, watch))?
@@ -104,7 +105,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                     "{count} drives cannot be fitted to one review together; give one, or --figures qos"
                 ))
             })?;
-            if arguments.quick || arguments.blocks.is_some() || arguments.on.is_some() {
+            if arguments.quick || arguments.blocks.is_some() || on.is_some() {
                 let said =
                     "--quick, --blocks and --on belong to `--figures qos` and files of latencies; leave them out";
                 return Err(Failure::usage(said));
@@ -136,13 +137,9 @@ fn asked(name: &str) -> Result<Asked, Failure> {
     if name == prediction::NAME {
         return Ok(Asked::Latencies(Figures::builtin()));
     }
-    if !catalog::is_path(name) {
-        return Ok(Asked::Review(catalog::find(name)?));
-    }
-    let source = catalog::figures(name)?;
-    Ok(match qos::is_figures(&source.text) {
-        true => Asked::Latencies(Figures::of(name, source)?),
-        false => Asked::Review(catalog::of_figures(source)?),
+    Ok(match replicate::named(name)? {
+        NamedFigures::Latencies(source) => Asked::Latencies(Figures::of(name, source)?),
+        NamedFigures::Review(review) => Asked::Review(*review),
     })
 }
 
@@ -153,7 +150,7 @@ fn family(figures: &Figures, drives: &[String], on: Option<&str>) -> Result<Vec<
         let [name] = drives else {
             return Err(Failure::usage("--on takes the place of one drive; name that alone"));
         };
-        let preset = target::preset(on.strip_prefix("sim:").unwrap_or(on))?;
+        let preset = target::preset(on)?;
         return Ok(vec![FamilyDrive::named(qos, name, preset)?]);
     }
     let fitted = |name: &String| {

@@ -126,17 +126,34 @@ fn find(names: &[String]) -> Result<Found, Failure> {
     let names = if names.is_empty() { all() } else { names.to_vec() };
     let mut reviews = Vec::new();
     for name in &names {
-        if !catalog::is_path(name) {
-            reviews.push(catalog::find(name)?);
-            continue;
+        match named(name)? {
+            NamedFigures::Review(review) => reviews.push(*review),
+            NamedFigures::Latencies(source) => return Ok(Found::Latencies(source)),
         }
-        let source = catalog::figures(name)?;
-        if qos::is_figures(&source.text) {
-            return Ok(Found::Latencies(source));
-        }
-        reviews.push(catalog::of_figures(source)?);
     }
     Ok(Found::Reviews(reviews))
+}
+
+/// What a name of figures stands for.
+pub enum NamedFigures {
+    Review(Box<Review>),
+    /// A file of latencies and rates.
+    Latencies(PlanSource),
+}
+
+/// The review of this name, or what the file of this name has.
+///
+/// # Errors
+/// If there is no such review, or the file cannot be read or has mistakes.
+pub fn named(name: &str) -> Result<NamedFigures, ReviewError> {
+    if !catalog::is_path(name) {
+        return catalog::find(name).map(Box::new).map(NamedFigures::Review);
+    }
+    let source = catalog::figures(name)?;
+    match qos::is_figures(&source.text) {
+        true => Ok(NamedFigures::Latencies(source)),
+        false => catalog::of_figures(source).map(Box::new).map(NamedFigures::Review),
+    }
 }
 
 impl From<ReviewError> for Failure {

@@ -314,6 +314,16 @@ fn what_fio_measured_is_compared_and_a_drives_file_is_fitted_to_it() {
     assert!((58.0..64.0).contains(&value), "61 us are true: {found}");
     assert!(std::fs::read_to_string(place.path("mine-fitted.toml")).unwrap().contains("Fitted to `figures.toml`"));
 
+    // A pipe can be read once alone.
+    let piped = format!("{} import <(cat results.json) --drive mine --fit half", env!("CARGO_BIN_EXE_assay"));
+    let said = std::process::Command::new("bash").args(["-c", &piped]).current_dir(place.path("")).output().unwrap();
+    let whole = std::fs::read_to_string(place.path("figures.toml")).unwrap();
+    let (piped, whole) = (String::from_utf8(said.stdout).unwrap(), whole.split_once('\n').unwrap().1.to_owned());
+    assert_eq!(piped.split_once('\n').map(|(_, rest)| rest), Some(whole.as_str()), "all but the file's name");
+    let job = format!("{} import <(cat job.fio)", env!("CARGO_BIN_EXE_assay"));
+    let said = std::process::Command::new("bash").args(["-c", &job]).current_dir(place.path("")).output().unwrap();
+    assert!(said.status.success() && !said.stdout.is_empty(), "{}", String::from_utf8_lossy(&said.stderr));
+
     let refused = |arguments: &[&str], said: &str| {
         let told = place.refuses(arguments).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(said), "{arguments:?}: {told}");
