@@ -54,6 +54,7 @@ pub fn of(command: &str) -> &'static [Example] {
             ("assay drives", "all simulated drives"),
             ("assay drives show x25-m", "the parameters of one, with sources"),
             ("assay drives show --toml x25-m > mine.toml", "its file, to change"),
+            ("assay drives fields nand", "what the file's tables may say"),
             (
                 "assay drives new mine --from 'capacity=1TB, interface=SATA' > mine.toml",
                 "a drive of your own from its data sheet",

@@ -13,7 +13,10 @@ use lab::replicate::{KindRecord, PredictionRecord, Use, digest, kept, qos};
 use report::wrapped;
 use trial::EXPERIMENTS;
 
+use super::entries::{entry, named};
+use super::fields::fields;
 use crate::failure::Failure;
+use crate::format::Format;
 use crate::terminal::{line, notice, say, width};
 
 /// What was asked of `assay drives`.
@@ -32,6 +35,15 @@ enum OfDrives {
         /// Print its file alone, to begin one of your own with
         #[arg(long)]
         toml: bool,
+    },
+    /// List what a drive's file may say: every table and field, with unit, range and default
+    Fields {
+        /// A kind of drive, a table, a field, or a drive: `flash`, `nand`, `nand.read`, `x25-m`. The tables of all kinds if left
+        /// out
+        name: Option<String>,
+        /// For whom it is printed
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
     },
     /// Print the SMART data of a new one, as `smartctl --json -a` does
     Smart {
@@ -94,6 +106,7 @@ pub fn drives(arguments: &Drives) -> Result<(), Failure> {
         }
         Some(OfDrives::Show { name, toml: true }) => say(&named(name)?.text),
         Some(OfDrives::Show { name, toml: false }) => say(&describe(&named(name)?)),
+        Some(OfDrives::Fields { name, format }) => fields(name.as_deref(), *format),
         Some(OfDrives::Smart { name }) => {
             let preset = named(name)?;
             let drive = preset.build();
@@ -125,11 +138,6 @@ fn new_drive(name: &str, from: &[String]) -> Result<(), Failure> {
         notice(format_args!("Left out, of no use to the model: {}", line(&ratings.unused().join(", "))));
     }
     Ok(())
-}
-
-/// The drive of that name, as a target or by itself.
-fn named(name: &str) -> Result<Preset, Failure> {
-    crate::target::preset(name.strip_prefix("sim:").unwrap_or(name))
 }
 
 /// A drive in words, then its file, which has every number with its source.
@@ -277,27 +285,6 @@ pub fn profiles() -> Result<(), Failure> {
         lines += &(entry("", 20, &format!("Source: {}", profile.source)) + "\n");
     }
     say(&format!("{lines}`assay run --profile NAME` runs one; in a plan it is `profile = \"NAME\"`.\n"))
-}
-
-/// A name in so many columns, and what it is beside it, within the width of the terminal.
-fn entry(name: &str, columns: usize, text: &str) -> String {
-    let room = width().saturating_sub(columns as u16);
-    let lines = wrapped(text, room).into_iter().flat_map(|line| cut(&line, room.into()));
-    let first = std::iter::once(name).chain(std::iter::repeat(""));
-    first.zip(lines).map(|(name, line)| format!("{name:<columns$}{line}\n")).collect()
-}
-
-/// A line in pieces of at most `room` letters, cut behind colons: a list of shares is one word, however long.
-fn cut(line: &str, room: usize) -> Vec<String> {
-    let mut pieces = vec![String::new()];
-    for part in line.split_inclusive(':') {
-        let last = pieces.last_mut().expect("there is always one");
-        match last.chars().count() + part.trim_end().chars().count() <= room || last.is_empty() {
-            true => last.push_str(part),
-            false => pieces.push(part.to_owned()),
-        }
-    }
-    pieces
 }
 
 fn read(file_name: &str, text: &str) -> Result<Plan, Failure> {

@@ -9,6 +9,8 @@ pub mod compare;
 pub mod config;
 pub mod doctor;
 pub mod dry_run;
+mod entries;
+mod fields;
 pub mod fio;
 pub mod fleet;
 pub mod gate;

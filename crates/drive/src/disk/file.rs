@@ -1,7 +1,6 @@
 //! A disk as its file describes it.
 
 use block::{Bytes, Nanos, SECTOR};
-use serde::Deserialize;
 
 use super::seek::SeekCurve;
 use super::{
@@ -11,132 +10,186 @@ use super::{
 use crate::ZoneRules;
 use crate::draw::{Odds, Spread};
 use crate::flash::deviation;
-use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::units::{self, given, percent};
 use crate::preset::zones::ZonesTable;
-use crate::preset::{HostTable, ListPrice, PresetError, Rated, plain, require, table};
+use crate::preset::{HostTable, PresetError, Rated, drive_file, require, table, words};
 
-/// A disk's file as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DiskFile {
-    pub name: String,
-    pub title: String,
-    #[serde(rename = "kind")]
-    _kind: String,
+drive_file!(
+    /// A disk's file as it is written.
+    DiskFile {
+        /// Platters, tracks and arms
+        platters: PlattersTable,
+        /// What moving the heads takes
+        seek: SeekTable,
+        /// The firmware
+        controller: Controller,
+        /// The disk's memory
+        cache: CacheTable,
+        /// The link to the host
+        link: LinkTable,
+        /// What the disk uses
+        power: PowerTable,
+        /// The host in which it is measured; by itself without it
+        rig: Option<HostTable>,
+        /// How operations differ; they do not without it
+        variation: Option<VariationTable>,
+        /// What the disk does unasked; nothing without it
+        background: Option<BackgroundTable>,
+        /// Shingled tracks that the disk manages itself, if it has them
+        shingled: Option<ShingledTable>,
+        /// Zones that the host manages (ZBC, ZAC), if it has them
+        zones: Option<ZonesTable>,
+    }
     #[serde(default)]
     pub rated: Rated,
-    #[serde(rename = "price")]
-    _price: Option<ListPrice>,
-    platters: PlattersTable,
-    seek: SeekTable,
-    controller: Controller,
-    cache: CacheTable,
-    link: LinkTable,
-    power: PowerTable,
-    #[serde(rename = "rig")]
-    _rig: Option<HostTable>,
-    variation: Option<VariationTable>,
-    background: Option<BackgroundTable>,
-    shingled: Option<ShingledTable>,
-    zones: Option<ZonesTable>,
-}
+);
 
-plain!(CommandOrder);
+words!(CommandOrder);
 
 table!(PlattersTable {
+    /// What the host can store
     capacity: units::Bytes,
+    /// Revolutions a minute, 1,000 to 50,000
     rpm: u32,
+    /// Surfaces that are read and written, 1 to 64
     heads: u32,
+    /// Zones of tracks with as many sectors each, 1 to 256
     zones: u32,
+    /// What passes under a head on the outermost tracks, before heads and cylinders are changed
     outer: units::Rate,
+    /// The same on the innermost tracks
     inner: units::Rate,
+    /// Arms that move on their own, each with its share of the heads; 1 if left out
     actuators: Option<u32>,
+    /// What the platters keep as one sector, 512 B or 4 KiB, where a write of less reads the rest first; 512 B if
+    /// left out
     physical_sector: Option<units::Bytes>,
 });
 
 table!(SeekTable {
+    /// Seek to the next track, for a read
     read_track: units::Duration,
+    /// Seek over a third of the tracks, for a read
     read_average: units::Duration,
+    /// Seek over all tracks, for a read
     read_full: units::Duration,
+    /// Seek to the next track, for a write, which asks for a calmer head
     write_track: units::Duration,
+    /// Seek over a third of the tracks, for a write
     write_average: units::Duration,
+    /// Seek over all tracks, for a write
     write_full: units::Duration,
+    /// To go on with another head of the same cylinder
     head_switch: units::Duration,
 });
 
 table!(Controller {
+    /// Commands that the disk takes at once, 1 to 1,024
     queue_depth: u32,
+    /// Firmware time of each command, one at a time
     command: units::Duration,
-    #[serde(default)]
-    jitter: units::Share,
+    /// Relative standard deviation of `command` from one command to the next
+    jitter: units::Share = default,
+    /// A command that has waited so long is served before any that lies nearer
     age_limit: units::Duration,
+    /// Which command comes next: the one soonest under a head (`position`), the one on the nearest cylinder
+    /// (`seek`), or the next further in (`elevator`); `position` if left out
     order: Option<CommandOrder>,
+    /// Commands that are chosen ahead, after which no other can come before them; not with `position`; 0 if left
+    /// out
     chosen_ahead: Option<u32>,
+    /// Completions that are reported together; each by itself if left out
     report_together: Option<u32>,
+    /// Whether the disk queues commands. If not, the host gives it the next once the one before is done; true if
+    /// left out
     queuing: Option<bool>,
+    /// The firmware counts on missing a sector that comes round sooner than this after the arm has arrived; 0 if
+    /// left out
     margin: Option<units::Duration>,
 });
 
 table!(CacheTable {
+    /// Segments of the cache for what was read and read ahead
     segments: u32,
+    /// Data that each holds
     segment: units::Bytes,
+    /// Written data that may wait; 0: every write waits for the platters
     write: units::Bytes,
+    /// Separate extents that may wait
     write_extents: u32,
+    /// Time without a command after which the disk begins to write what waits
     destage_after: units::Duration,
+    /// Extents next in order of position of which the one soonest reached is written; 32 if left out
     destage_choices: Option<u32>,
+    /// Extents of a full cache that are written before it takes in more; 0, as if left out: it does as they leave
     destage_batch: Option<u32>,
+    /// Data read ahead of a sequential stream before the arm serves anything else; 0 if left out: any command ends
+    /// reading ahead
     prefetch: Option<units::Bytes>,
 });
 
 table!(PowerTable {
+    /// Turning, with nothing else to do; waiting for a sector to come round is this too
     idle: units::Power,
+    /// While the arm moves
     seek: units::Power,
+    /// While data comes off the platters
     read: units::Power,
+    /// While data goes onto the platters
     write: units::Power,
+    /// Standing still
     standby: units::Power,
+    /// While it is brought up to speed
     spin_up: units::Power,
+    /// How long that takes
     spin_up_time: units::Duration,
+    /// Time without a command after which the platters are stopped; never if left out
     standby_after: Option<units::Duration>,
 });
 
 table!(VariationTable {
+    /// Standard deviation of the time that a head takes to settle after a move
     settle: Option<units::Duration>,
+    /// Share of reads that need another turn
     read_retry: Option<units::Share>,
+    /// Share of writes that need another turn
     write_retry: Option<units::Share>,
+    /// Share of those that need one more, at most 90%
     retry_again: Option<units::Share>,
+    /// Share of reads that need the whole procedure of recovery
     read_recovery: Option<units::Share>,
+    /// The same of writes
     write_recovery: Option<units::Share>,
+    /// Mean length of a recovery; with `read_recovery` or `write_recovery`
     recovery: Option<units::Duration>,
+    /// Relative standard deviation of that, at most 200%
     recovery_deviation: Option<units::Share>,
 });
 
 table!(BackgroundTable {
+    /// Time from one calibration of the servo to the next, whatever waits
     recalibrate_every: Option<units::Duration>,
+    /// How long that takes
     recalibrate_time: Option<units::Duration>,
+    /// Time without a command after which the disk reads its platters for errors until one comes
     scan_after: Option<units::Duration>,
+    /// What it reads in one go; a command that comes meanwhile waits for the end
     scan_step: Option<units::Duration>,
 });
 
-table!(ShingledTable { band: units::Bytes, media_cache: units::Bytes, extents: u32, clean_after: units::Duration });
+table!(ShingledTable {
+    /// What is written in order or anew, 1 MiB to 1 GiB
+    band: units::Bytes,
+    /// Room for what is not written in order
+    media_cache: units::Bytes,
+    /// The most separate extents in the media cache
+    extents: u32,
+    /// Time without a command after which the disk begins to move data from there into its bands
+    clean_after: units::Duration,
+});
 
 impl DiskFile {
-    /// The tables of the file with their fields.
-    pub const TABLES: &[Table] = &[
-        ("platters", PlattersTable::FIELDS),
-        ("seek", SeekTable::FIELDS),
-        ("controller", Controller::FIELDS),
-        ("cache", CacheTable::FIELDS),
-        ("link", LinkTable::FIELDS),
-        ("power", PowerTable::FIELDS),
-        ("rig", HostTable::FIELDS),
-        ("variation", VariationTable::FIELDS),
-        ("background", BackgroundTable::FIELDS),
-        ("shingled", ShingledTable::FIELDS),
-        ("zones", ZonesTable::FIELDS),
-    ];
-
     /// The disk itself.
     ///
     /// # Errors

@@ -1,47 +1,55 @@
 //! A DRAM drive as its file describes it.
 
 use block::Bytes;
-use serde::Deserialize;
 
 use super::DramSpec;
-use crate::preset::fields::Table;
 use crate::preset::units;
-use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
+use crate::preset::{HostTable, PresetError, Rated, drive_file, require, table};
 
-/// A DRAM drive's file as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DramFile {
-    pub name: String,
-    pub title: String,
-    #[serde(rename = "kind")]
-    _kind: String,
+drive_file!(
+    /// A DRAM drive's file as it is written.
+    DramFile {
+        /// The memory
+        memory: Memory,
+        /// What a command takes
+        service: Service,
+        /// What the drive uses
+        power: PowerTable,
+        /// The host in which it is measured; by itself without it
+        rig: Option<HostTable>,
+    }
     #[serde(default)]
     pub rated: Rated,
-    #[serde(rename = "price")]
-    _price: Option<ListPrice>,
-    memory: Memory,
-    service: Service,
-    power: PowerTable,
-    #[serde(rename = "rig")]
-    _rig: Option<HostTable>,
-}
+);
 
-table!(Memory { capacity: units::Bytes, queue_depth: u32 });
+table!(Memory {
+    /// What the host can store
+    capacity: units::Bytes,
+    /// Commands that the drive takes at once
+    queue_depth: u32,
+});
 
-table!(Service { read: units::Duration, write: units::Duration, read_rate: units::Rate, write_rate: units::Rate });
+table!(Service {
+    /// Time of a read beside its data
+    read: units::Duration,
+    /// Time of a write beside its data
+    write: units::Duration,
+    /// Rate of the data of reads
+    read_rate: units::Rate,
+    /// Rate of the data of writes
+    write_rate: units::Rate,
+});
 
-table!(PowerTable { idle: units::Power, active: units::Power, battery: bool });
+table!(PowerTable {
+    /// Waiting for commands
+    idle: units::Power,
+    /// While any command is in flight
+    active: units::Power,
+    /// Whether a battery keeps the data when power is cut
+    battery: bool,
+});
 
 impl DramFile {
-    /// The tables of the file with their fields.
-    pub const TABLES: &[Table] = &[
-        ("memory", Memory::FIELDS),
-        ("service", Service::FIELDS),
-        ("power", PowerTable::FIELDS),
-        ("rig", HostTable::FIELDS),
-    ];
-
     /// The drive itself.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! A flash drive as its file describes it.
 
 mod behaviour;
+mod collection;
 mod controller;
 mod slc;
 mod wear;
@@ -9,25 +10,23 @@ mod zones;
 use behaviour::{ErrorsTable, PatrolTable, SuspendTable, VariationTable};
 pub(crate) use behaviour::{TaskTable, deviation};
 use block::{Bytes, Nanos};
+use collection::CollectionTable;
 use controller::ArbitrationTable;
-use serde::Deserialize;
 use slc::SlcTable;
 use wear::WearTable;
 
-use super::collection::START_MIN;
 use super::packing::Packing;
 use super::retirement::WORN_START_MIN;
 use super::{
-    CellTimes, CollectionPolicy, CollectionSpec, FlashSpec, Geometry, IdleSpec, MapCacheSpec, NandBehaviour, NandTimes,
-    PAGE_TYPES_MAX, PacingSpec, PageTypes, TablesSpec, TaskSpec,
+    CellTimes, CollectionSpec, FlashSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, PAGE_TYPES_MAX, PageTypes,
+    TablesSpec, TaskSpec,
 };
 use crate::draw::{Factor, Spread};
-use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::{PowerTable, ThermalTable};
 use crate::preset::units::{self, given, percent};
 use crate::preset::zones::ZonesTable;
-use crate::preset::{HostTable, ListPrice, PresetError, Rated, plain, require, table};
+use crate::preset::{HostTable, PresetError, Rated, drive_file, require, table};
 use crate::smart::IdentityTable;
 use crate::{PowerSpec, ZoneRules};
 
@@ -35,143 +34,177 @@ use crate::{PowerSpec, ZoneRules};
 /// valid pages are changed in memory.
 const PAGE_TRIM: Nanos = Nanos::from_nanos(10);
 
-/// A drive's file as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FlashFile {
-    pub name: String,
-    pub title: String,
-    #[serde(rename = "kind")]
-    _kind: String,
+drive_file!(
+    /// A drive's file as it is written.
+    FlashFile {
+        /// What the host can store, and what flash there is beyond that
+        capacity: Capacity,
+        /// How the flash is laid out
+        geometry: GeometryTable,
+        /// What the flash takes
+        nand: NandTable,
+        /// The firmware
+        controller: Controller,
+        /// Turns of reads and other commands, which are taken in order of arrival without it
+        arbitration: Option<ArbitrationTable>,
+        /// The map where it is not all in the controller's memory, as without it
+        map: Option<MapTable>,
+        /// Garbage collection; greedy, as late as can be, without it
+        gc: Option<CollectionTable>,
+        /// The SLC cache, if there is one
+        slc: Option<SlcTable>,
+        /// The write buffer
+        buffer: BufferTable,
+        /// The link to the host
+        link: LinkTable,
+        /// What the drive uses, and what it does without power
+        power: Option<PowerTable>,
+        /// How warm that makes it, and how it slows down
+        thermal: Option<ThermalTable>,
+        /// What it says of itself; follows from name and title without it
+        smart: Option<IdentityTable>,
+        /// How blocks wear out; they do not without it
+        wear: Option<WearTable>,
+        /// How dies, blocks, word lines and operations differ; they do not without it
+        variation: Option<VariationTable>,
+        /// Raw bit errors and what is done about them; none without it
+        errors: Option<ErrorsTable>,
+        /// Suspension of programs and erases by reads; none without it
+        suspend: Option<SuspendTable>,
+        /// The journal of the map, which holds commands from time to time
+        journal: Option<TaskTable>,
+        /// The checkpoint of the map, likewise
+        checkpoint: Option<TaskTable>,
+        /// A log of the firmware, likewise
+        log: Option<TaskTable>,
+        /// Reads of all flash in the background
+        patrol: Option<PatrolTable>,
+        /// Zones (ZNS), if the drive has them
+        zones: Option<ZonesTable>,
+        /// The host in which it is measured; by itself without it
+        rig: Option<HostTable>,
+    }
     #[serde(default)]
     pub rated: Rated,
-    #[serde(rename = "price")]
-    _price: Option<ListPrice>,
-    capacity: Capacity,
-    geometry: GeometryTable,
-    nand: NandTable,
-    controller: Controller,
-    arbitration: Option<ArbitrationTable>,
-    map: Option<MapTable>,
-    gc: Option<CollectionTable>,
-    slc: Option<SlcTable>,
-    buffer: BufferTable,
-    link: LinkTable,
-    power: Option<PowerTable>,
-    thermal: Option<ThermalTable>,
-    wear: Option<WearTable>,
-    variation: Option<VariationTable>,
-    errors: Option<ErrorsTable>,
-    suspend: Option<SuspendTable>,
-    journal: Option<TaskTable>,
-    checkpoint: Option<TaskTable>,
-    log: Option<TaskTable>,
-    patrol: Option<PatrolTable>,
-    zones: Option<ZonesTable>,
-    #[serde(rename = "rig")]
-    _rig: Option<HostTable>,
-    #[serde(rename = "smart")]
-    _smart: Option<IdentityTable>,
-}
+);
 
-plain!(PolicyName);
-
-table!(Capacity { user: units::Bytes, spare: units::Share });
+table!(Capacity {
+    /// What the host can store
+    user: units::Bytes,
+    /// Over-provisioning: flash beyond that as a share of it
+    spare: units::Share,
+});
 
 table!(GeometryTable {
+    /// Buses between controller and dies, 1 to 1,024
     channels: u32,
+    /// Dies on each of them
     dies_per_channel: u32,
+    /// Planes of each die; a plane is the unit that allocation takes by turns
     planes: u32,
+    /// Whether the planes of a die program together
     multi_plane: bool,
+    /// What an entry of the map stands for, 512 B to 64 KiB: a logical page or indirection unit
     page: units::Bytes,
+    /// What is programmed at once in a plane, whole pages; `page` if left out
     program: Option<units::Bytes>,
+    /// What an array read brings; divides `program`, which it is if left out
     sense: Option<units::Bytes>,
+    /// Pages of a block, 1 to 16,384
     pages_per_block: u32,
 });
 
 table!(NandTable {
+    /// Array read, from the cells into the register: the mean over the page types
     read: units::Duration,
+    /// Program, from the register into the cells: the mean over the page types
     program: units::Duration,
+    /// Erase of a block
     erase: units::Duration,
+    /// Rate of each channel
     channel: units::Rate,
+    /// Whether pages that collection moves stay inside their die. If not, they cross the channel twice to be
+    /// corrected
     copy_back: bool,
-    #[serde(default)]
-    cache_program: bool,
+    /// Whether the next page is transferred to a die while one is programmed
+    cache_program: bool = default,
+    /// Whether a die keeps the page it read last, so that other logical pages of it need no array read; if left
+    /// out, where `geometry.sense` is several pages
     keeps_page: Option<bool>,
+    /// Whether reads go before what a die has not begun, and with `[suspend]` before what is in progress; true if
+    /// left out
     reads_first: Option<bool>,
-    #[serde(default)]
-    read_by_page: units::Shares,
-    #[serde(default)]
-    program_by_page: units::Shares,
+    /// One to four shares of `read`, one a page type, whose mean is 100%
+    read_by_page: units::Shares = default,
+    /// The same of `program`, where pages are programmed one by one (MLC). Where a word line is programmed in one
+    /// shot, `geometry.program` is all its pages, and this is left out
+    program_by_page: units::Shares = default,
 });
-
-table!(CollectionTable {
-    policy: PolicyName,
-    choices: Option<u32>,
-    start: Option<u32>,
-    at_once: Option<u32>,
-    pacing: Option<units::Share>,
-    burst: Option<u32>,
-    page_move: Option<units::Duration>,
-    #[serde(default)]
-    page_move_deviation: units::Share,
-    idle_after: Option<units::Duration>,
-    idle_free: Option<u32>,
-});
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum PolicyName {
-    Greedy,
-    Fifo,
-    CostBenefit,
-    Choices,
-    Random,
-    Superblocks,
-}
 
 table!(Controller {
+    /// Commands that the drive takes at once, 1 to 65,536
     queue_depth: u32,
+    /// Processors that the firmware runs on, each with one command at a time, 1 to 256; 1 if left out
     cores: Option<u32>,
+    /// Of those, how many may work on writes at once; all if left out
     write_cores: Option<u32>,
+    /// Firmware time of each command before flash can begin
     command: units::Duration,
-    #[serde(default)]
-    jitter: units::Share,
+    /// Relative standard deviation of `command` from one command to the next
+    jitter: units::Share = default,
+    /// Firmware time beside, which delays the next command and not this one
     retire: units::Duration,
+    /// The same of a write; `retire` if left out
     retire_write: Option<units::Duration>,
-    #[serde(default)]
-    journal: units::Duration,
-    #[serde(default)]
-    flush_journal: bool,
-    #[serde(default)]
-    write: units::Duration,
-    #[serde(default)]
-    page_write: units::Duration,
-    #[serde(default)]
-    page_read: units::Duration,
+    /// Time to note that data went elsewhere than on from the last write, one note at a time
+    journal: units::Duration = default,
+    /// Whether a flush of written data also programs a page of the map's journal
+    flush_journal: bool = default,
+    /// Time of each update of the map by a write: one for its first page, one for all others, none where it goes
+    /// on from the last write
+    write: units::Duration = default,
+    /// Time of each page that a write touches
+    page_write: units::Duration = default,
+    /// Time of each page that a read touches, which delays the next command and not this one
+    page_read: units::Duration = default,
+    /// Time of each page that a trim touches; 10 ns if left out (a guess)
     page_trim: Option<units::Duration>,
+    /// Rate at which the controller passes written data on to flash; no limit if left out
     write_rate: Option<units::Rate>,
+    /// Data read beyond the last of a sequential stream, at most 64 MiB; 0, as if left out: nothing
     read_ahead: Option<units::Bytes>,
+    /// Sequential streams that are followed at once, 1 to 64; 1 if left out
     read_streams: Option<u32>,
-    #[serde(default)]
-    read_ahead_page: units::Duration,
+    /// Time of each page that is read ahead, which delays the next command
+    read_ahead_page: units::Duration = default,
+    /// What is always left of compressed data, 1% to 100%; nothing is compressed if left out. Needs `gc.policy =
+    /// "greedy"`, no `[slc]`
     compression_floor: Option<units::Share>,
 });
 
 table!(MapTable {
+    /// The controller's memory for the map, the whole of which is in flash
     cache: units::Bytes,
+    /// What the map takes for a page
     entry: units::Bytes,
+    /// What the map takes for an extent of pages written in order
     extent: units::Bytes,
+    /// Memory of the controller for tables that reads look up, at most 16 GiB; if left out, reads know of extents
+    /// and hold nothing
     lookup: Option<units::Bytes>,
+    /// Host memory buffer that holds more of them; needs `lookup`; none if left out
     hmb: Option<units::Bytes>,
+    /// Time of an access to the host's memory, beside the transfer over the link
     hmb_access: Option<units::Duration>,
 });
 
 table!(BufferTable {
+    /// The write buffer: a write is done when it is there
     size: units::Bytes,
+    /// How much of it may be pages that were written in part, and wait for the rest
     partial: units::Bytes,
-    #[serde(default)]
-    serves_reads: bool,
+    /// Whether pages that are still in the buffer are read from there. If not, such a read waits for the program
+    serves_reads: bool = default,
 });
 
 impl MapTable {
@@ -204,68 +237,6 @@ impl MapTable {
         let tables = |size: Bytes| size.div(page) as u32;
         let hmb_access = self.hmb_access.unwrap_or_default();
         Ok(Some(TablesSpec { lookup: tables(lookup), hmb: tables(hmb), hmb_access }))
-    }
-}
-
-impl CollectionTable {
-    fn spec(&self) -> Result<CollectionSpec, PresetError> {
-        let start = self.start.unwrap_or(START_MIN);
-        let choices = self.choices.unwrap_or(1);
-        require(
-            (START_MIN..=1024).contains(&start) && (1..=1024).contains(&choices),
-            || format!("gc.start is {start}, gc.choices {choices}"),
-            "garbage collection starts at 2 to 1,024 free blocks and draws 1 to 1,024 blocks",
-        )?;
-        require(
-            self.pacing.is_none_or(|share| (100_000..=10_000_000).contains(&share)),
-            || format!("gc.pacing is {}", given(self.pacing.map(percent))),
-            "writes are taken at 10% to 1000% of the time that the flash needs for them",
-        )?;
-        let is_of_paced = self.burst.is_some() || self.page_move.is_some() || self.page_move_deviation > 0;
-        require(
-            self.pacing.is_some() || !is_of_paced,
-            || {
-                let (burst, page_move) = (given(self.burst), given(self.page_move));
-                format!(
-                    "gc.burst is {burst}, gc.page_move {page_move}, gc.page_move_deviation {}, gc.pacing not given",
-                    percent(self.page_move_deviation)
-                )
-            },
-            "they are of writes that are paced: give gc.pacing, or leave them out",
-        )?;
-        require(
-            self.burst.is_none_or(|pages| pages <= 1_000_000)
-                && self.page_move.is_none_or(|each| each <= Nanos::from_millis(10)),
-            || format!("gc.burst is {}, gc.page_move {}", given(self.burst), given(self.page_move)),
-            "writes come at most 1,000,000 pages early, and the controller takes at most 10 ms for a page that is moved",
-        )?;
-        require(
-            self.idle_free.is_none() || self.idle_after.is_some(),
-            || format!("gc.idle_free is {}, and gc.idle_after not given", given(self.idle_free)),
-            "blocks are freed after a time without commands: give gc.idle_after, or leave gc.idle_free out",
-        )?;
-        let page_move_spread = Spread::new(u64::from(deviation("gc.page_move_deviation", self.page_move_deviation)?));
-        let policy = match self.policy {
-            PolicyName::Greedy => CollectionPolicy::Greedy,
-            PolicyName::Fifo => CollectionPolicy::Fifo,
-            PolicyName::CostBenefit => CollectionPolicy::CostBenefit,
-            PolicyName::Choices => CollectionPolicy::Choices(choices),
-            PolicyName::Random => CollectionPolicy::Choices(1),
-            PolicyName::Superblocks => CollectionPolicy::Superblocks,
-        };
-        let idle = self.idle_after.map(|after| IdleSpec { after, until_free: self.idle_free.unwrap_or(start + 1) });
-        Ok(CollectionSpec {
-            policy,
-            start,
-            at_once: self.at_once.unwrap_or(0),
-            pacing: self.pacing.map(|share| PacingSpec {
-                share: share as u32,
-                burst: self.burst.unwrap_or_default(),
-                page_move: self.page_move.unwrap_or_default(),
-                page_move_spread,
-            }),
-            idle,
-        })
     }
 }
 
@@ -378,33 +349,6 @@ impl BufferTable {
 }
 
 impl FlashFile {
-    /// The tables of the file with their fields.
-    pub const TABLES: &[Table] = &[
-        ("capacity", Capacity::FIELDS),
-        ("geometry", GeometryTable::FIELDS),
-        ("nand", NandTable::FIELDS),
-        ("controller", Controller::FIELDS),
-        ("arbitration", ArbitrationTable::FIELDS),
-        ("map", MapTable::FIELDS),
-        ("gc", CollectionTable::FIELDS),
-        ("slc", SlcTable::FIELDS),
-        ("buffer", BufferTable::FIELDS),
-        ("link", LinkTable::FIELDS),
-        ("power", PowerTable::FIELDS),
-        ("thermal", ThermalTable::FIELDS),
-        ("smart", IdentityTable::FIELDS),
-        ("wear", WearTable::FIELDS),
-        ("variation", VariationTable::FIELDS),
-        ("errors", ErrorsTable::FIELDS),
-        ("suspend", SuspendTable::FIELDS),
-        ("journal", TaskTable::FIELDS),
-        ("checkpoint", TaskTable::FIELDS),
-        ("log", TaskTable::FIELDS),
-        ("patrol", PatrolTable::FIELDS),
-        ("zones", ZonesTable::FIELDS),
-        ("rig", HostTable::FIELDS),
-    ];
-
     /// The drive itself.
     ///
     /// # Errors
@@ -418,7 +362,7 @@ impl FlashFile {
         let wear = self.wear.as_ref().map(WearTable::spec).transpose()?;
         let mut collection = self.gc.as_ref().map_or(Ok(CollectionSpec::DEFAULT), CollectionTable::spec)?;
         if wear.is_some() {
-            let asked = self.gc.as_ref().and_then(|gc| gc.start);
+            let asked = self.gc.as_ref().and_then(CollectionTable::start);
             require(
                 asked.is_none_or(|start| start >= WORN_START_MIN),
                 || format!("gc.start is {}, and the drive has [wear]", given(asked)),
@@ -432,7 +376,7 @@ impl FlashFile {
         }
         let slc = self.slc.as_ref().map(|slc| slc.spec(&geometry, self.is_greedy())).transpose()?;
         if let (Some(idle), Some(slc)) = (&mut collection.idle, slc)
-            && self.gc.as_ref().is_some_and(|gc| gc.idle_free.is_none())
+            && self.gc.as_ref().is_some_and(|gc| gc.idle_free().is_none())
         {
             // Room for the one-bit blocks that there always are, of no more than half of what the spare leaves.
             let user = self.capacity.user.get().div_ceil(u64::from(geometry.units())).div_ceil(geometry.block().get());
@@ -507,7 +451,7 @@ impl FlashFile {
 
     /// Whether the block with the fewest valid pages is emptied first.
     fn is_greedy(&self) -> bool {
-        self.gc.as_ref().is_none_or(|gc| matches!(gc.policy, PolicyName::Greedy))
+        self.gc.as_ref().is_none_or(CollectionTable::is_greedy)
     }
 
     /// What is always left of compressed data, in percent, if data is compressed.

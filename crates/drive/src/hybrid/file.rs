@@ -1,84 +1,85 @@
 //! A drive with a hybrid translation as its file describes it.
 
-use serde::Deserialize;
-
 use super::HybridSpec;
 use super::translation::Scheme;
 use crate::PowerSpec;
 use crate::draw::Spread;
 use crate::flash::deviation;
-use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::PowerTable;
 use crate::preset::units;
-use crate::preset::{HostTable, ListPrice, PresetError, Rated, plain, require, table};
+use crate::preset::{HostTable, PresetError, Rated, drive_file, require, table, words};
 use crate::smart::IdentityTable;
 
-/// Such a drive's file as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HybridFile {
-    pub name: String,
-    pub title: String,
-    #[serde(rename = "kind")]
-    _kind: String,
+drive_file!(
+    /// Such a drive's file as it is written.
+    HybridFile {
+        /// The flash
+        flash: FlashTable,
+        /// The map of blocks, and the blocks of the log
+        translation: TranslationTable,
+        /// The firmware
+        controller: Controller,
+        /// The link to the host
+        link: LinkTable,
+        /// What the drive uses, and what it does without power
+        power: Option<PowerTable>,
+        /// What it says of itself; follows from name and title without it
+        smart: Option<IdentityTable>,
+        /// The host in which it is measured; by itself without it
+        rig: Option<HostTable>,
+    }
     #[serde(default)]
     pub rated: Rated,
-    #[serde(rename = "price")]
-    _price: Option<ListPrice>,
-    flash: FlashTable,
-    translation: TranslationTable,
-    controller: Controller,
-    link: LinkTable,
-    power: Option<PowerTable>,
-    #[serde(rename = "rig")]
-    _rig: Option<HostTable>,
-    #[serde(rename = "smart")]
-    _smart: Option<IdentityTable>,
-}
+);
 
-plain!(Scheme);
+words!(Scheme);
 
 table!(FlashTable {
+    /// What the host can store
     capacity: units::Bytes,
+    /// Buses between controller and dies, 1 to 1,024
     channels: u32,
+    /// Dies on each of them; a block of the map is a block of each die
     dies_per_channel: u32,
+    /// A flash page, 512 B to 64 KiB
     page: units::Bytes,
+    /// Pages of a block, 1 to 1,024
     pages_per_block: u32,
+    /// Array read
     read: units::Duration,
+    /// Program of a page
     program: units::Duration,
+    /// Erase of a block
     erase: units::Duration,
+    /// Rate of each channel
     channel: units::Rate,
-    #[serde(default)]
-    operations: units::Share,
+    /// Relative standard deviation between programs and between erases
+    operations: units::Share = default,
 });
 
 table!(TranslationTable {
+    /// `bast`: each log block belongs to one data block. `fast`: one takes what begins at the start of a block and
+    /// goes on in order, the others all else
     scheme: Scheme,
+    /// Log blocks, 1 to 4,096
     log_blocks: u32,
+    /// Erases that a block is rated for; without wear if left out
     rated_erases: Option<u32>,
 });
 
 table!(Controller {
+    /// Commands that the drive takes at once, 1 to 65,536
     queue_depth: u32,
+    /// Firmware time of each command before flash can begin
     command: units::Duration,
-    #[serde(default)]
-    jitter: units::Share,
+    /// Relative standard deviation of `command` from one command to the next
+    jitter: units::Share = default,
+    /// Firmware time beside, which delays the next command and not this one
     retire: units::Duration,
 });
 
 impl HybridFile {
-    /// The tables of the file with their fields.
-    pub const TABLES: &[Table] = &[
-        ("flash", FlashTable::FIELDS),
-        ("translation", TranslationTable::FIELDS),
-        ("controller", Controller::FIELDS),
-        ("link", LinkTable::FIELDS),
-        ("power", PowerTable::FIELDS),
-        ("smart", IdentityTable::FIELDS),
-        ("rig", HostTable::FIELDS),
-    ];
-
     /// The drive itself.
     ///
     /// # Errors

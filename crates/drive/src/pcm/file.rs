@@ -1,79 +1,93 @@
 //! A drive of phase-change memory as its file describes it.
 
 use block::{Bytes, SECTOR};
-use serde::Deserialize;
 
 use super::PcmSpec;
 use super::media::MediaSpec;
 use crate::PowerSpec;
 use crate::draw::Spread;
 use crate::flash::{TaskTable, deviation};
-use crate::preset::fields::Table;
 use crate::preset::link::LinkTable;
 use crate::preset::power::PowerTable;
 use crate::preset::units::{self, percent};
-use crate::preset::{HostTable, ListPrice, PresetError, Rated, require, table};
+use crate::preset::{HostTable, PresetError, Rated, drive_file, require, table};
 use crate::smart::IdentityTable;
 
-/// Such a drive's file as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PcmFile {
-    pub name: String,
-    pub title: String,
-    #[serde(rename = "kind")]
-    _kind: String,
+drive_file!(
+    /// Such a drive's file as it is written.
+    PcmFile {
+        /// The media, which are written in place
+        media: MediaTable,
+        /// Wear levelling
+        levelling: LevellingTable,
+        /// The firmware
+        controller: Controller,
+        /// The link to the host
+        link: LinkTable,
+        /// What the drive uses, and what it does without power
+        power: Option<PowerTable>,
+        /// What it says of itself; follows from name and title without it
+        smart: Option<IdentityTable>,
+        /// A log of the firmware, which holds commands from time to time
+        log: Option<TaskTable>,
+        /// The host in which it is measured; by itself without it
+        rig: Option<HostTable>,
+    }
     #[serde(default)]
     pub rated: Rated,
-    #[serde(rename = "price")]
-    _price: Option<ListPrice>,
-    media: MediaTable,
-    levelling: LevellingTable,
-    controller: Controller,
-    link: LinkTable,
-    power: Option<PowerTable>,
-    log: Option<TaskTable>,
-    #[serde(rename = "rig")]
-    _rig: Option<HostTable>,
-    #[serde(rename = "smart")]
-    _smart: Option<IdentityTable>,
-}
+);
 
 table!(MediaTable {
+    /// What the host can store
     capacity: units::Bytes,
+    /// Buses between controller and dies, 1 to 1,024; neighbouring accesses are on neighbouring channels
     channels: u32,
+    /// Dies on each of them
     dies_per_channel: u32,
+    /// Data that a die reads or writes at once, 512 B to 4 KiB. A write of less reads the rest first
     access: units::Bytes,
+    /// From the cells into the register
     read: units::Duration,
+    /// From the register into the cells
     write: units::Duration,
+    /// Rate of each channel
     channel: units::Rate,
+    /// Data that may be written at once: writing takes current. Sustained writes are this over `write`
     writes_at_once: units::Bytes,
-    #[serde(default)]
-    rewrites: units::Share,
-    #[serde(default)]
-    rewrite: units::Duration,
-    #[serde(default)]
-    rewrite_deviation: units::Share,
-    #[serde(default)]
-    dies: units::Share,
-    #[serde(default)]
-    reads: units::Share,
-    #[serde(default)]
-    writes: units::Share,
+    /// Share of accesses that are written again with other pulses, below 100%
+    rewrites: units::Share = default,
+    /// How long that takes
+    rewrite: units::Duration = default,
+    /// Relative standard deviation of that (log-normal)
+    rewrite_deviation: units::Share = default,
+    /// Relative standard deviation between dies
+    dies: units::Share = default,
+    /// Relative standard deviation between reads
+    reads: units::Share = default,
+    /// Relative standard deviation between writes
+    writes: units::Share = default,
 });
 
 table!(LevellingTable {
+    /// What moves at once, a power of two of accesses, up to 1 MiB
     line: units::Bytes,
+    /// Start-Gap: of so many lines written, one is moved into a gap that walks through the media. Write
+    /// amplification is 1 + 1/`move_every`
     move_every: u32,
+    /// Writes that a line is rated for; SMART's wear is the mean over all lines; without wear if left out
     rated_writes: Option<u32>,
 });
 
 table!(Controller {
+    /// Commands that the drive takes at once, 1 to 65,536
     queue_depth: u32,
+    /// Processors that the firmware runs on, each with one command at a time, 1 to 256; 1 if left out
     cores: Option<u32>,
+    /// Firmware time of each command before the media can begin
     command: units::Duration,
-    #[serde(default)]
-    jitter: units::Share,
+    /// Relative standard deviation of `command` from one command to the next
+    jitter: units::Share = default,
+    /// Firmware time beside, which delays the next command and not this one
     retire: units::Duration,
 });
 
@@ -123,18 +137,6 @@ impl MediaTable {
 }
 
 impl PcmFile {
-    /// The tables of the file with their fields.
-    pub const TABLES: &[Table] = &[
-        ("media", MediaTable::FIELDS),
-        ("levelling", LevellingTable::FIELDS),
-        ("controller", Controller::FIELDS),
-        ("link", LinkTable::FIELDS),
-        ("power", PowerTable::FIELDS),
-        ("smart", IdentityTable::FIELDS),
-        ("log", TaskTable::FIELDS),
-        ("rig", HostTable::FIELDS),
-    ];
-
     /// The drive itself.
     ///
     /// # Errors

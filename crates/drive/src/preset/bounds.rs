@@ -1,5 +1,7 @@
 //! What quantities a drive's file can have: far beyond those of any drive, so that only a mistaken unit is refused.
 
+use std::fmt;
+
 use block::{
     Bytes, Energy, Nanos, Power, Rate, Temperature, parse_duration, parse_energy, parse_heat_capacity, parse_power,
     parse_rate, parse_rated_bytes, parse_share, parse_temperature, parse_thermal_resistance,
@@ -8,6 +10,7 @@ use toml::{Table as Toml, Value};
 
 use super::PresetError;
 use super::error::require;
+use super::units::percent;
 
 /// Fields of some tables, and from what to what they can be.
 struct Bound {
@@ -53,6 +56,24 @@ impl Range {
             Self::Temperature(most) => is(parse_temperature(given), |temperature| temperature <= *most),
             Self::Resistance(most) => is(parse_thermal_resistance(given), |resistance| resistance <= *most),
             Self::HeatCapacity(most) => is(parse_heat_capacity(given), |capacity| capacity <= *most),
+        }
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let per_thousand = |value: u64| value as f64 / 1_000.0;
+        match self {
+            Self::Time(least, most) => write!(f, "{least} to {most}"),
+            Self::Rate(least, most) => write!(f, "{least} to {most}"),
+            Self::Bytes(least, most) => write!(f, "{least} to {most}"),
+            Self::Count(least, most) => write!(f, "{least} to {most}"),
+            Self::Share(most) => write!(f, "0% to {}", percent(*most)),
+            Self::Power(most) => write!(f, "0 W to {most}"),
+            Self::Energy(most) => write!(f, "0 J to {most}"),
+            Self::Temperature(most) => write!(f, "0 C to {most}"),
+            Self::Resistance(most) => write!(f, "0 K/W to {} K/W", per_thousand(*most)),
+            Self::HeatCapacity(most) => write!(f, "0 J/K to {} J/K", per_thousand(*most)),
         }
     }
 }
@@ -257,6 +278,12 @@ const ALL: &[Bound] = &[
     },
 ];
 
+/// From what to what this field of a table can be; none where nothing is said of it here.
+pub fn range(table: &str, field: &str) -> Option<String> {
+    let bound = ALL.iter().find(|bound| bound.tables.contains(&table) && bound.fields.contains(&field));
+    bound.map(|bound| bound.range.to_string())
+}
+
 /// That what the file says can be. What is no time or rate where there should be one is told when the file is read.
 ///
 /// # Errors
@@ -332,7 +359,7 @@ mod tests {
         .concat();
         for Bound { tables, fields, .. } in ALL {
             for field in *fields {
-                let is_known = known.iter().any(|(table, all)| tables.contains(table) && all.contains(field));
+                let is_known = known.iter().any(|table| tables.contains(&table.name) && table.has(field));
                 assert!(is_known, "{tables:?} have no {field}");
             }
         }

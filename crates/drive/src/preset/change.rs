@@ -82,12 +82,12 @@ pub fn told<'a>(change: &'a str, tables: &[Table], prefix: &str) -> (String, &'a
 /// The table and field that `name` means.
 fn resolve<'a>(name: &'a str, tables: &[Table]) -> Result<(&'static str, &'a str), String> {
     let of = |field: &str| -> Vec<&'static str> {
-        tables.iter().filter(|(_, fields)| fields.contains(&field)).map(|(table, _)| *table).collect()
+        tables.iter().filter(|table| table.has(field)).map(|table| table.name).collect()
     };
     match name.split_once('.') {
         Some((table, field)) if of(field).contains(&table) => {
-            let (table, _) = tables.iter().find(|(known, _)| *known == table).expect("it was just found");
-            Ok((table, field))
+            let table = tables.iter().find(|known| known.name == table).expect("it was just found");
+            Ok((table.name, field))
         }
         None if of(name).len() == 1 => Ok((of(name)[0], name)),
         None if of(name).len() > 1 => {
@@ -100,7 +100,7 @@ fn resolve<'a>(name: &'a str, tables: &[Table]) -> Result<(&'static str, &'a str
 
 /// That there is no `name`, and what is most like it.
 fn correction(name: &str, tables: &[Table]) -> String {
-    let all = || tables.iter().flat_map(|(table, fields)| fields.iter().map(move |field| (*table, *field)));
+    let all = || tables.iter().flat_map(|table| table.names().map(|field| (table.name, field)));
     let paths: Vec<String> = all().map(|(table, field)| format!("{table}.{field}")).collect();
     let near = if name.contains('.') {
         nearest(name, paths.iter().map(String::as_str)).map(str::to_owned)
@@ -109,8 +109,8 @@ fn correction(name: &str, tables: &[Table]) -> String {
         near.and_then(|near| all().find(|(_, field)| *field == near)).map(|(table, field)| format!("{table}.{field}"))
     };
     let table = name.trim_end_matches('.');
-    if let Some((table, fields)) = tables.iter().find(|(known, _)| *known == table) {
-        let fields: Vec<String> = fields.iter().map(|field| format!("`{table}.{field}`")).collect();
+    if let Some(known) = tables.iter().find(|known| known.name == table) {
+        let fields: Vec<String> = known.names().map(|field| format!("`{table}.{field}`")).collect();
         return format!("`{table}` is a table; say which field of it: {}", fields.join(", "));
     }
     // The same field may be in a table of another name: `nand.read` is `media.read` of phase-change memory.
@@ -126,10 +126,15 @@ fn correction(name: &str, tables: &[Table]) -> String {
     }
 }
 
-/// `text` as the file would have it: a number or truth value where it is one and no text stood there before.
+/// `text` as the file would have it: a list in brackets, or a number or truth value where it is one and no text stood there
+/// before.
 fn typed(text: &str, before: Option<&Value>) -> Value {
     if matches!(before, Some(Value::String(_))) {
         return Value::String(text.to_owned());
+    }
+    if let Some(list) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        let items = list.split(',').map(|item| item.trim().trim_matches('"')).filter(|item| !item.is_empty());
+        return Value::Array(items.map(|item| Value::String(item.to_owned())).collect());
     }
     let number = text.parse().map(Value::Integer).or_else(|_| text.parse().map(Value::Boolean));
     number.unwrap_or_else(|_| Value::String(text.to_owned()))

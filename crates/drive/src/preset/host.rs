@@ -5,16 +5,16 @@ use toml::{Table as Toml, Value};
 use super::change;
 use super::embedded::RIGS;
 use super::error::PresetError;
-use super::fields::{Table, table};
+use super::fields::{Part, Table, table};
 
 table!(
-    /// The host in which a drive is measured.
-    pub(crate) HostTable {
-        host: String,
-        #[serde(default)]
-        changes: String,
-    }
-);
+/// The host in which a drive is measured.
+pub(crate) HostTable {
+    /// A built-in rig with one drive, by name, in which the drive is measured; `none`: by itself
+    host: String,
+    /// What is other in it than in its own file: `host.submit=1us&queues.depth=64`
+    changes: String = default,
+});
 
 /// In place of a host's name: the drive is measured by itself.
 const BARE: &str = "none";
@@ -48,7 +48,7 @@ pub fn of_single(changes: &str) -> (String, Vec<&str>) {
 /// Whether a change after `rig.` is to the table `rig` of the drive's file itself.
 pub fn is_of_table(rest: &str) -> bool {
     let name = rest.split('=').next().unwrap_or_default().trim();
-    HostTable::FIELDS.contains(&name)
+    HostTable::FIELDS.iter().any(|field| field.name == name)
 }
 
 /// The drive's file `text` with `changes` made to its host: each names a field of a rig, whose `tables` are given, without `rig.` before it.

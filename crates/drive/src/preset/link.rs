@@ -7,17 +7,20 @@ use super::fields::table;
 use super::units;
 use crate::LinkTimes;
 
-table!(
-    pub(crate) LinkTable {
-        rate: units::Rate,
-        frame: units::Bytes,
-        frame_overhead: units::Duration,
-        command: units::Duration,
-        command_write: Option<units::Duration>,
-        #[serde(default)]
-        duplex: bool,
-    }
-);
+table!(pub(crate) LinkTable {
+    /// Data a second without the coding: `"300 MB/s"` for SATA 3 Gb/s
+    rate: units::Rate,
+    /// The most data of a frame, 16 B to 16 MiB
+    frame: units::Bytes,
+    /// What each full frame costs beside its data
+    frame_overhead: units::Duration,
+    /// What each command costs beside its data
+    command: units::Duration,
+    /// The same of a write, whose data the host must be told to send; `command` if left out
+    command_write: Option<units::Duration>,
+    /// Whether both directions carry data at once, as PCIe does and SATA does not
+    duplex: bool = default,
+});
 
 impl LinkTable {
     /// What it says.

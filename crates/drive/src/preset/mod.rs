@@ -6,6 +6,7 @@ pub(crate) mod change;
 mod embedded;
 mod error;
 pub(crate) mod fields;
+mod file;
 mod host;
 pub(crate) mod link;
 mod mistakes;
@@ -13,6 +14,7 @@ mod name;
 pub(crate) mod power;
 mod price;
 mod rated;
+pub mod reference;
 pub mod sheet;
 mod title;
 pub(crate) mod units;
@@ -21,11 +23,13 @@ pub(crate) mod zones;
 use block::Bytes;
 pub use error::PresetError;
 pub(crate) use error::{require, unknown};
-pub(crate) use fields::{plain, table};
+pub(crate) use fields::{plain, table, words};
+pub(crate) use file::drive_file;
 pub(crate) use host::HostTable;
 pub use name::{DriveName, changed_name};
 pub use price::ListPrice;
 pub use rated::{Promise, Rated};
+use reference::DriveKind;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub use title::{is_file_of_changed, of_unchanged, original as original_title};
 
@@ -456,16 +460,21 @@ impl<'de> Deserialize<'de> for Preset {
 }
 
 impl Spec {
+    /// What kind of drive that is, and what its file may say.
+    pub fn kind(&self) -> DriveKind {
+        match self {
+            Self::Flash(_) => reference::FLASH,
+            Self::Rig(_) => reference::RIG,
+            Self::Disk(_) => reference::DISK,
+            Self::Dram(_) => reference::DRAM,
+            Self::Pcm(_) => reference::PCM,
+            Self::Hybrid(_) => reference::HYBRID,
+        }
+    }
+
     /// The tables of such a drive's file with their fields.
     pub(crate) fn tables(&self) -> &'static [fields::Table] {
-        match self {
-            Self::Flash(_) => FlashFile::TABLES,
-            Self::Rig(_) => RigFile::TABLES,
-            Self::Disk(_) => DiskFile::TABLES,
-            Self::Dram(_) => DramFile::TABLES,
-            Self::Pcm(_) => PcmFile::TABLES,
-            Self::Hybrid(_) => HybridFile::TABLES,
-        }
+        self.kind().tables
     }
 }
 

@@ -8,44 +8,55 @@ use super::units::{self, percent};
 use crate::energy::{LowPower, PowerSpec};
 use crate::thermal::{STEP, ThermalSpec, Throttle};
 
-table!(
-    pub(crate) PowerTable {
-        #[serde(default)]
-        idle: units::Power,
-        #[serde(default)]
-        active: units::Power,
-        #[serde(default)]
-        page_read: units::Energy,
-        #[serde(default)]
-        page_program: units::Energy,
-        #[serde(default)]
-        block_erase: units::Energy,
-        #[serde(default)]
-        byte_sent: units::Energy,
-        light: Option<units::Power>,
-        light_after: Option<units::Duration>,
-        light_exit: Option<units::Duration>,
-        deep: Option<units::Power>,
-        deep_after: Option<units::Duration>,
-        deep_exit: Option<units::Duration>,
-        #[serde(default)]
-        capacitor: bool,
-        boot: Option<units::Duration>,
-    }
-);
+table!(pub(crate) PowerTable {
+    /// Awake and waiting
+    idle: units::Power = default,
+    /// Beside that, while any command is in flight
+    active: units::Power = default,
+    /// For each page that is read from flash, those of collection too
+    page_read: units::Energy = default,
+    /// For each page that is programmed
+    page_program: units::Energy = default,
+    /// For each block that is erased
+    block_erase: units::Energy = default,
+    /// For each byte on the link
+    byte_sent: units::Energy = default,
+    /// Asleep (SATA slumber, NVMe PS3); with `light_after` and `light_exit`
+    light: Option<units::Power>,
+    /// Time without a command until that begins
+    light_after: Option<units::Duration>,
+    /// Time to wake
+    light_exit: Option<units::Duration>,
+    /// Asleep deeply (DevSleep, NVMe PS4); with `deep_after` and `deep_exit`
+    deep: Option<units::Power>,
+    /// Time without a command until that begins, more than `light_after`
+    deep_after: Option<units::Duration>,
+    /// Time to wake
+    deep_exit: Option<units::Duration>,
+    /// Power-loss protection: whether what is in the write buffer reaches flash when power is cut
+    capacitor: bool = default,
+    /// Time from power to the first command; 0 if left out
+    boot: Option<units::Duration>,
+});
 
-table!(
-    pub(crate) ThermalTable {
-        ambient: units::Temperature,
-        resistance: units::ThermalResistance,
-        heat_capacity: units::HeatCapacity,
-        warm: units::Temperature,
-        warm_pace: units::Share,
-        hot: units::Temperature,
-        hot_pace: units::Share,
-        hysteresis: units::Temperature,
-    }
-);
+table!(pub(crate) ThermalTable {
+    /// The air around it
+    ambient: units::Temperature,
+    /// From the drive to the air
+    resistance: units::ThermalResistance,
+    /// The drive's. Its product with `resistance`, the time to warm up, is at least a second
+    heat_capacity: units::HeatCapacity,
+    /// Where it slows down
+    warm: units::Temperature,
+    /// How long everything takes then, 100% to 10000%
+    warm_pace: units::Share,
+    /// Where it slows down more
+    hot: units::Temperature,
+    /// How long everything takes then
+    hot_pace: units::Share,
+    /// How far it must cool below before it speeds up again
+    hysteresis: units::Temperature,
+});
 
 impl PowerTable {
     /// What it says.

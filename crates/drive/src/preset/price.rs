@@ -3,6 +3,8 @@
 use block::Price;
 use serde::{Deserialize, Serialize};
 
+use super::fields::{Field, Table, required};
+
 /// A price with its date and its source: the table `[price]` of a drive's file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -17,6 +19,17 @@ pub struct ListPrice {
 }
 
 impl ListPrice {
+    /// The table of a drive's file, for the reference.
+    pub const TABLE: Table = Table {
+        name: "price",
+        about: "What it cost when somebody looked",
+        is_required: false,
+        fields: &[
+            required("amount", "Amount and currency: `\"89.90 EUR\"`", <String as Field>::kind),
+            required("date", "The day, month or year: `\"2024-05-31\"`", <String as Field>::kind),
+        ],
+    };
+
     /// A price that somebody gave, of whom nothing more is known.
     pub const fn given(amount: Price) -> Self {
         Self { amount, date: String::new(), source: String::new() }

@@ -3,6 +3,7 @@
 use block::{Endurance, Nanos, Rate};
 use serde::Deserialize;
 
+use super::fields::{Field, Kind, Table, optional, words_of};
 use super::units::{self, held};
 
 /// What a drive's maker promises; of a rig, nothing.
@@ -52,6 +53,28 @@ pub enum Promise {
 }
 
 impl Rated {
+    /// The table of a drive's file, for the reference.
+    pub const TABLE: Table = Table {
+        name: "rated",
+        about: "What the maker promises, with which the report compares",
+        is_required: false,
+        fields: &[
+            optional("sequential_read", "Sequential reads", <units::Rate as Field>::kind),
+            optional("sequential_write", "Sequential writes", <units::Rate as Field>::kind),
+            optional("read_latency", "Of a read at random", <units::Duration as Field>::kind),
+            optional("random_read_iops", "Random reads of 4 KiB a second", <u32 as Field>::kind),
+            optional("random_write_iops", "Random writes of 4 KiB a second", <u32 as Field>::kind),
+            optional("random_depth", "How many of those are in flight", <u32 as Field>::kind),
+            optional(
+                "fitted",
+                "Those of the above that a parameter was chosen by, which say nothing for the model",
+                || Kind::Words(words_of::<Promise>()),
+            ),
+            optional("endurance", "How much the host may write in the drive's life", <units::Endurance as Field>::kind),
+            optional("endurance_source", "Where that is from, if elsewhere", <String as Field>::kind),
+        ],
+    };
+
     /// The promises in a drive's file; none if it has none.
     pub fn of_file(text: &str) -> Option<Self> {
         #[derive(Deserialize)]

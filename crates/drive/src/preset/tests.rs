@@ -184,8 +184,7 @@ fn no_message_shows_a_type_of_the_program() {
         ["990-pro", "p5520-1920", "optane-p4800x", "ocz-core-64", "nearline-7200", "solid-data-dram", "sata-host"]
     {
         let preset = Preset::find(name).unwrap();
-        let fields =
-            preset.spec.tables().iter().flat_map(|(table, fields)| fields.iter().map(move |field| (table, field)));
+        let fields = preset.spec.tables().iter().flat_map(|table| table.names().map(move |field| (table.name, field)));
         for (table, field) in fields {
             for value in values {
                 let change = format!("{table}.{field}={value}");

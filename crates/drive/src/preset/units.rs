@@ -8,7 +8,7 @@ use block::{
 };
 use serde::{Deserialize, Deserializer};
 
-use super::fields::Field;
+use super::fields::{Field, Kind};
 
 /// A quantity as the file has it. A number that nobody has put in quotation marks lacks its unit, which is told of as such.
 #[derive(Deserialize)]
@@ -39,9 +39,9 @@ pub fn given<T: Display>(quantity: Option<T>) -> String {
     quantity.map_or_else(|| "not given".to_owned(), |quantity| quantity.to_string())
 }
 
-/// Declares quantities, each with what a table holds of it and how its text is read.
+/// Declares quantities, each with what a table holds of it, how its text is read, and what it is.
 macro_rules! quantities {
-    ($($(#[$about:meta])* $name:ident: $value:ty, $parse:expr;)*) => {
+    ($($(#[$about:meta])* $name:ident: $value:ty, $parse:expr, $kind:ident;)*) => {
         $($(#[$about])*
         pub struct $name($value);
 
@@ -58,32 +58,36 @@ macro_rules! quantities {
             fn value(self) -> $value {
                 self.0
             }
+
+            fn kind() -> Kind {
+                Kind::$kind
+            }
         })*
     };
 }
 
 quantities! {
     /// An amount of data, in the units of data sheets.
-    Bytes: block::Bytes, parse_rated_bytes;
+    Bytes: block::Bytes, parse_rated_bytes, Bytes;
     /// A length of time. Without a unit it would be in seconds, as on the command line, where most are microseconds.
     #[derive(Default)]
-    Duration: Nanos, parse_time;
+    Duration: Nanos, parse_time, Time;
     /// Data a second.
-    Rate: block::Rate, parse_rate;
+    Rate: block::Rate, parse_rate, Rate;
     /// A share, in millionths.
     #[derive(Default)]
-    Share: u64, parse_share;
+    Share: u64, parse_share, Share;
     #[derive(Default)]
-    Power: block::Power, parse_power;
+    Power: block::Power, parse_power, Power;
     #[derive(Default)]
-    Energy: block::Energy, parse_energy;
-    Temperature: block::Temperature, parse_temperature;
+    Energy: block::Energy, parse_energy, Energy;
+    Temperature: block::Temperature, parse_temperature, Temperature;
     /// A thermal resistance, in thousandths of a kelvin a watt.
-    ThermalResistance: u64, parse_thermal_resistance;
+    ThermalResistance: u64, parse_thermal_resistance, ThermalResistance;
     /// A heat capacity, in thousandths of a joule a kelvin.
-    HeatCapacity: u64, parse_heat_capacity;
+    HeatCapacity: u64, parse_heat_capacity, HeatCapacity;
     /// How much may be written in a drive's life.
-    Endurance: block::Endurance, parse_endurance;
+    Endurance: block::Endurance, parse_endurance, Endurance;
 }
 
 /// Shares, in millionths.
@@ -96,6 +100,10 @@ impl Field for Shares {
 
     fn value(self) -> Vec<u64> {
         self.0.into_iter().map(Share::value).collect()
+    }
+
+    fn kind() -> Kind {
+        Kind::Shares
     }
 }
 

@@ -7,12 +7,16 @@ use super::{PresetError, require, table};
 use crate::{ZoneRules, ZonesSpec};
 
 table!(pub(crate) ZonesTable {
+    /// From the start of a zone to the start of the next
     size: units::Bytes,
+    /// How much of that can be written; flash only, all of it if left out
     zone_capacity: Option<units::Bytes>,
+    /// Zones that may be open, at most `max_active`; no limit if left out
     max_open: Option<u32>,
+    /// Zones that may be open or closed; no limit if left out
     max_active: Option<u32>,
-    #[serde(default)]
-    conventional: u32,
+    /// How many of the first zones are written in any order; disks only
+    conventional: u32 = default,
 });
 
 impl ZonesTable {

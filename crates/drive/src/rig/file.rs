@@ -11,83 +11,111 @@ use crate::DelaySpec;
 use crate::array::{ControllerSpec, Level};
 use crate::draw::Spread;
 use crate::flash::deviation;
-use crate::preset::fields::Table;
 use crate::preset::units::{self, given, percent};
-use crate::preset::{ListPrice, Preset, PresetError, RIGS, Spec, bounds, change, plain, require, table, unknown};
+use crate::preset::{Preset, PresetError, RIGS, Spec, bounds, change, drive_file, require, table, unknown, words};
 
 /// The largest standard deviation of wake-ups from one second to the next, in millionths.
 const DRIFT_MAX: u64 = 500_000;
 
-/// A rig's file as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RigFile {
-    pub name: String,
-    pub title: String,
-    #[serde(rename = "kind")]
-    _kind: String,
-    host: HostTable,
-    queues: Option<QueueTable>,
-    wake: Option<WakeTable>,
-    controller: Option<ControllerTable>,
-    array: ArrayTable,
+drive_file!(
+    /// A rig's file as it is written.
+    RigFile {
+        /// The host
+        host: HostTable,
+        /// Queues between host and drive (NVMe); any processor does any work without it
+        queues: Option<QueueTable>,
+        /// How long an interrupt waits for its processor; not at all without it
+        wake: Option<WakeTable>,
+        /// Controllers between host and drives, if there are any
+        controller: Option<ControllerTable>,
+        /// The drives, and how data is spread over them
+        array: ArrayTable,
+        /// What the host uses; nothing without it
+        power: Option<PowerTable>,
+    }
     #[serde(default)]
     drive: DriveTable,
-    power: Option<PowerTable>,
-    #[serde(rename = "price")]
-    _price: Option<ListPrice>,
-}
+);
 
-plain!(Level);
+words!(Level);
 
 table!(HostTable {
+    /// Processors that serve requests
     cpus: u32,
+    /// What a processor takes to hand a command over
     submit: units::Duration,
+    /// What it takes when a command is done
     complete: units::Duration,
+    /// With `[queues]`: what an interrupt costs beside `complete`, once for all commands that are done by then; 0
+    /// if left out
     interrupt: Option<units::Duration>,
+    /// What a call of a program takes that reads through the file system; 0 if left out
     call: Option<units::Duration>,
+    /// The same of one that writes; `call` if left out
     call_write: Option<units::Duration>,
+    /// Data of a call; if left out, each command has one
     chunk: Option<units::Bytes>,
+    /// Rate at which a worker copies data: before a write is handed over, after a read is done; it does not if
+    /// left out
     copy: Option<units::Rate>,
+    /// The most data of one command; a larger request is several commands; no limit if left out
     transfer: Option<units::Bytes>,
-    #[serde(default)]
+    /// Commands of one request that are under way at once; all if left out
     at_once: Option<u32>,
 });
 
 table!(QueueTable {
+    /// Pairs of submission and completion queues, 1 to `host.cpus`
     pairs: u32,
+    /// Commands that a pair takes, 1 to 65,535; more wait in the host
     depth: u32,
-    #[serde(default)]
-    polled: bool,
+    /// Whether processors look for completions all the time: no interrupt, no wake-up, full power while anything
+    /// is under way
+    polled: bool = default,
 });
 
 table!(WakeTable {
+    /// How long a processor that sleeps takes to begin with an interrupt, at most 20 ms
     mean: units::Duration,
+    /// Standard deviation of that as a share of the mean (log-normal), at most 300%
     spread: units::Share,
+    /// Share of completions whose processor is at something else
     rare: units::Share,
+    /// For how long that is, in the mean, at most 20 ms
     rare_mean: units::Duration,
-    #[serde(default)]
-    drift: units::Share,
+    /// Standard deviation of a factor on interrupts and wake-ups that is drawn every second, at most 50%
+    drift: units::Share = default,
 });
 
 table!(ControllerTable {
+    /// Controllers, to which the drives are dealt in turn
     count: u32,
+    /// What a controller takes to pass on a command, one at a time
     command: units::Duration,
-    #[serde(default)]
-    jitter: units::Share,
+    /// Relative standard deviation of that from one command to the next
+    jitter: units::Share = default,
+    /// Rate of the data of all its drives, in both directions together; no limit if left out
     bandwidth: Option<units::Rate>,
 });
 
 table!(ArrayTable {
+    /// How data is spread over the drives
     level: Level,
+    /// A built-in drive, by name
     drive: String,
+    /// How many of it there are
     drives: u32,
+    /// Data on one drive before the next, whole sectors; not needed with one drive or RAID 1
     stripe: Option<units::Bytes>,
 });
 
 table!(PowerTable {
+    /// What the host uses when it does nothing
     idle: units::Power,
+    /// What each processor uses beside, while it works
     cpu: units::Power,
+    /// What the host uses beside while any request is under way, since it does not sleep as deeply then; 0 if left
+    /// out
     active: Option<units::Power>,
 });
 
@@ -119,16 +147,6 @@ struct NamedDrive {
 }
 
 impl RigFile {
-    /// The tables of the file with their fields.
-    pub const TABLES: &[Table] = &[
-        ("host", HostTable::FIELDS),
-        ("queues", QueueTable::FIELDS),
-        ("wake", WakeTable::FIELDS),
-        ("controller", ControllerTable::FIELDS),
-        ("array", ArrayTable::FIELDS),
-        ("power", PowerTable::FIELDS),
-    ];
-
     /// The rig itself.
     ///
     /// # Errors

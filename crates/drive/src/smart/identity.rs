@@ -3,7 +3,7 @@
 use block::{Bytes, Seed};
 use serde::Deserialize;
 
-use crate::preset::{plain, table};
+use crate::preset::{table, words};
 
 /// Who a drive says it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,15 +48,16 @@ pub enum AttributeSet {
     Nvme,
 }
 
-plain!(AttributeSet);
+words!(AttributeSet);
 
-table!(
-    pub(crate) IdentityTable {
-        model: String,
-        firmware: String,
-        attributes: AttributeSet,
-    }
-);
+table!(pub(crate) IdentityTable {
+    /// The model number that it reports
+    model: String,
+    /// The version of its firmware that it reports
+    firmware: String,
+    /// Which SMART attributes it keeps
+    attributes: AttributeSet,
+});
 
 impl Identity {
     /// The drive called `name`. Its serial number follows from the name, so that it is always the same and

@@ -2,6 +2,7 @@
 //! machine can attach drives, on attached ones. What a page shows and no test runs does not get past these tests.
 
 mod attach;
+mod fields;
 mod figures;
 mod flags;
 mod fleet;
@@ -43,6 +44,7 @@ pages! {
     every_example_of_the_page_on_iometer_runs: "docs/iometer.md", as_it_stands;
     every_example_of_the_page_on_what_goes_on_runs: "docs/live.md", as_it_stands;
     every_example_of_the_page_on_models_runs: "docs/models.md", as_it_stands;
+    every_example_of_the_page_on_drive_files_runs: "docs/drive-files.md", as_it_stands;
     every_example_of_the_page_on_zones_runs: "docs/models-zoned.md", as_it_stands;
     every_example_of_the_page_on_settings_runs: "docs/configuration.md", as_it_stands;
     every_example_of_the_page_on_the_gate_runs: "docs/gate.md", gate;

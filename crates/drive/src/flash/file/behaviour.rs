@@ -12,92 +12,120 @@ use crate::preset::units::{self, given, percent};
 use crate::preset::{PresetError, require, table};
 
 table!(pub(super) VariationTable {
-    #[serde(default)]
-    dies: units::Share,
-    #[serde(default)]
-    blocks: units::Share,
-    #[serde(default)]
-    word_lines: units::Share,
-    #[serde(default)]
-    programs: units::Share,
-    #[serde(default)]
-    erases: units::Share,
-    #[serde(default)]
-    reads: units::Share,
+    /// Relative standard deviation of program and erase times between dies
+    dies: units::Share = default,
+    /// The same between the blocks of a die
+    blocks: units::Share = default,
+    /// The same of program times between the word lines of a block: a word line's factor follows from its position
+    /// and is the same in all blocks
+    word_lines: units::Share = default,
+    /// The same between one program of a word line and the next
+    programs: units::Share = default,
+    /// The same between one erase of a block and the next
+    erases: units::Share = default,
+    /// The same between one array read and the next
+    reads: units::Share = default,
 });
 
 table!(pub(super) ErrorsTable {
+    /// Raw bit error rate of the median page just programmed in a new block: `"0.02%"`
     fresh: units::Share,
+    /// Rate that hard decoding corrects: 72 bits of 1 KiB are `"0.88%"`
     correctable: units::Share,
+    /// How many times as many errors after `worn_erases`, in proportion before: 100% (as many) to 100000%; 100% if
+    /// left out
     worn: Option<units::Share>,
-    #[serde(default = "rated_erases")]
-    worn_erases: u32,
+    /// Erases after which `worn` holds
+    worn_erases: u32 = 3_000,
+    /// How many times as many errors after `retained_for`, growing as the logarithm of time; 100% if left out
     retained: Option<units::Share>,
+    /// Time after which `retained` holds; a year if left out
     retained_for: Option<units::Duration>,
+    /// How many times as many errors after `disturbed_reads`, in proportion; 100% if left out
     disturbed: Option<units::Share>,
-    #[serde(default = "disturbing_reads")]
-    disturbed_reads: u32,
-    #[serde(default)]
-    by_page: units::Shares,
-    #[serde(default)]
-    spread: units::Share,
-    #[serde(default)]
-    noise: units::Share,
-    #[serde(default)]
-    decode: units::Duration,
+    /// Reads of the block since its erase after which `disturbed` holds
+    disturbed_reads: u32 = 1_000_000,
+    /// Factors of the page types, as many as `nand.read_by_page`
+    by_page: units::Shares = default,
+    /// One standard deviation between word lines, as a factor less one
+    spread: units::Share = default,
+    /// One standard deviation between one read and the next, as a factor less one
+    noise: units::Share = default,
+    /// From the end of a read's transfer until its data is corrected; neither die nor channel are busy with it
+    decode: units::Duration = default,
+    /// Retries at most, up to 64
     steps: u32,
+    /// How many times fewer errors each retry has, above 100%
     gain: units::Share,
-    #[serde(default)]
-    step: units::Duration,
+    /// What a retry takes beside another array read and transfer
+    step: units::Duration = default,
+    /// What soft decoding takes, once the retries have not helped
     soft: units::Duration,
+    /// How many times as many errors that corrects
     soft_gain: units::Share,
+    /// Retries from which on the block's data is moved: a flash page with each such read of its unit, in idle time
+    /// (`gc.idle_after`), and beside the host's writes, so that the block is empty when half of what the unit
+    /// takes before it has to collect is written (a guess); never if left out
     refresh: Option<u32>,
 });
 
 table!(pub(super) SuspendTable {
+    /// Length of a step of a program, at the end of which it can be suspended
     program_step: units::Duration,
-    #[serde(default)]
-    exponential: bool,
+    /// Whether steps are of exponentially distributed length, and those their means; if not, all alike
+    exponential: bool = default,
+    /// Length of a step of an erase
     erase_step: units::Duration,
-    #[serde(default)]
-    latency: units::Duration,
-    #[serde(default)]
-    resume: units::Duration,
+    /// From the end of the step until the array can read
+    latency: units::Duration = default,
+    /// What a suspended operation takes beside to go on
+    resume: units::Duration = default,
+    /// Suspensions of one operation; after that reads wait for its end
     limit: u32,
 });
 
 table!(pub(crate) TaskTable {
+    /// From one to the next: data that the host writes
     written: Option<units::Bytes>,
+    /// From one to the next: time. Either this or `written`
     every: Option<units::Duration>,
+    /// Mean length
     length: units::Duration,
-    #[serde(default)]
-    length_deviation: units::Share,
-    #[serde(default)]
-    length_per_mib: units::Duration,
+    /// Relative standard deviation of that
+    length_deviation: units::Share = default,
+    /// How much longer it takes for each mebibyte that was written since the last one; of each write 4 KiB count
+    /// at most, since it changes one place of the map. While writes are paced for more than a millisecond this
+    /// part is done beside them and holds nothing up
+    length_per_mib: units::Duration = default,
+    /// So much of what was written makes it no longer; 0 if left out
     length_from: Option<units::Bytes>,
+    /// It never takes longer than this; no limit if left out
     length_max: Option<units::Duration>,
-    #[serde(default)]
-    holds_reads: bool,
+    /// Whether reads wait as well
+    holds_reads: bool = default,
+    /// For which share of it reads wait; 100% if left out and `holds_reads` is true
     reads_held: Option<units::Share>,
+    /// It is done beside commands and holds nothing if the last 64 writes or so waited for the pace of the flash
+    /// (`gc.pacing`) for no longer than this in the mean, less than 1 ms, or for more than a millisecond, when the
+    /// flash limits them and there is no `catch_up`. What a task itself held them for does not count. If left out,
+    /// it always holds commands
     beside: Option<units::Duration>,
+    /// It is done beside commands and holds nothing unless no command has come for this long when it begins. If
+    /// left out, it always holds commands
     after_idle: Option<units::Duration>,
+    /// While it holds writes, the flash goes on with what is in the buffer; what the drive has taken and would
+    /// answer only behind its beginning is held, too. Behind it writes are taken at this share of the time from
+    /// one page to the next, until they have caught up: what the flash sustains stays the same, however many are
+    /// in flight. If left out, the time for which a drive near saturation is held is lost. Needs `gc.pacing`
     catch_up: Option<units::Share>,
 });
 
 table!(pub(super) PatrolTable {
+    /// Time from one array read to the next. Patrol takes at most a quarter of the dies' time for array reads
     every: Option<units::Duration>,
+    /// Time in which all flash is read once. Either this or `every`
     over: Option<units::Duration>,
 });
-
-/// Erases after which `errors.worn` holds, where the file does not say.
-fn rated_erases() -> u32 {
-    3_000
-}
-
-/// Reads after which `errors.disturbed` holds, where the file does not say.
-fn disturbing_reads() -> u32 {
-    1_000_000
-}
 
 /// A deviation as it is kept.
 pub(crate) fn deviation(name: &'static str, ppm: u64) -> Result<u32, PresetError> {

@@ -7,18 +7,15 @@ use crate::flash::{ArbitrationSpec, Geometry, ReadAheadSpec};
 use crate::preset::{PresetError, require, table};
 
 table!(pub(super) ArbitrationTable {
-    #[serde(default = "one")]
-    read_weight: u32,
-    #[serde(default = "one")]
-    write_weight: u32,
-    #[serde(default)]
-    non_blocking: bool,
+    /// Reads that are taken in a round where both kinds wait, 1 to 256
+    read_weight: u32 = 1,
+    /// Other commands that are taken in such a round, 1 to 256
+    write_weight: u32 = 1,
+    /// Whether a write that waits for its mapping page leaves its core to other commands meanwhile, as reads
+    /// always do. The core goes on with it when the page is there and the command that it has then is done; the
+    /// write's own completion does not wait for that command
+    non_blocking: bool = default,
 });
-
-/// The weight of commands of which the file says nothing.
-fn one() -> u32 {
-    1
-}
 
 impl ArbitrationTable {
     /// The turns of the commands, on a drive that may have a map in flash.

@@ -8,11 +8,18 @@ use crate::preset::units::{self, given, percent};
 use crate::preset::{PresetError, require, table};
 
 table!(pub(super) SlcTable {
+    /// Bits of a cell where it does not hold one, 2 to 8
     bits: u32,
+    /// Blocks that are always in SLC mode, in what the host can write to them
     fixed: units::Bytes,
+    /// The same that are in SLC mode while free blocks last
     dynamic: units::Bytes,
+    /// In use from which on blocks are folded beside the host's writes too, a page for each that is written; only
+    /// in idle time and when there are no free ones if left out. Needs `gc.policy = "greedy"`
     fold_at: Option<units::Share>,
+    /// Array read of a cell of one bit
     read: units::Duration,
+    /// Program of a cell of one bit
     program: units::Duration,
 });
 

@@ -5,17 +5,21 @@ use crate::preset::units::{self, percent};
 use crate::preset::{PresetError, require, table};
 
 table!(pub(super) WearTable {
+    /// Mean endurance of a block in P/E cycles
     rated_erases: u32,
-    #[serde(default)]
-    deviation: units::Share,
-    #[serde(default)]
-    factory_bad: units::Share,
-    #[serde(default)]
-    early_failures: u32,
+    /// Relative standard deviation of that between blocks
+    deviation: units::Share = default,
+    /// Share of factory bad blocks; they are part of the over-provisioning
+    factory_bad: units::Share = default,
+    /// Early failures per 10⁹ erases
+    early_failures: u32 = default,
+    /// Share of blocks that may go bad in use before the drive becomes read-only
     reserve: units::Share,
+    /// Static levelling: with more erases than this between the most and the least worn block of a unit, the least
+    /// worn one that is full moves, whatever it holds; off if left out
     spread_max: Option<u32>,
-    #[serde(default)]
-    least_worn_first: bool,
+    /// Dynamic levelling: whether the least worn free block is written next, not the one that is free the longest
+    least_worn_first: bool = default,
 });
 
 impl WearTable {
