@@ -172,8 +172,18 @@ impl Spread {
     /// The factor of a draw; the larger the draw's normal quantile, the larger it is.
     #[inline]
     pub fn factor(self, draw: u32) -> Factor {
-        let logarithm = ((self.scale * i64::from(normal(draw))) >> 16) - self.shift;
+        self.at(normal(draw))
+    }
+
+    /// The factor so many deviations from the median, in 2⁻¹⁶.
+    fn at(self, deviations: i32) -> Factor {
+        let logarithm = ((self.scale * i64::from(deviations)) >> 16) - self.shift;
         exp2(logarithm >> 8)
+    }
+
+    /// Its factors below the median and above it, in units of 2⁻¹⁶, at each entry of a table.
+    pub fn entries(self) -> [[u32; ENTRIES]; 2] {
+        [-1, 1].map(|sign| NORMAL.map(|size| self.at(sign * size as i32).units()))
     }
 }
 
@@ -205,17 +215,17 @@ fn exp2(power: i64) -> Factor {
 
 /// Parts of an octave; between them, a line.
 const PARTS: usize = 16;
-const ENTRIES: usize = 32 * PARTS + 1;
+pub const ENTRIES: usize = 32 * PARTS + 1;
 
-/// The table's value at `x`/2³², which has an entry for each sixteenth of each octave, from one down.
-#[inline]
-fn interpolate(table: &[u32; ENTRIES], x: u32) -> u32 {
+/// The table's value at `x`/2³², which has an entry for each sixteenth of each octave, from one down; `x` is not zero.
+#[inline(always)]
+pub fn interpolate(table: &[u32; ENTRIES], x: u32) -> u32 {
     let octave = x.leading_zeros();
     // Below the leading one, which a second shift takes off.
     let rest = x << octave << 1;
-    let (part, within) = (rest >> 28, u64::from(rest << 4 >> 5));
+    let (part, within) = (rest >> 28, i64::from(rest << 4 >> 5));
     let lower = (octave as usize + 1) * PARTS - part as usize;
-    let (at_lower, at_upper) = (u64::from(table[lower]), u64::from(table[lower - 1]));
+    let (at_lower, at_upper) = (i64::from(table[lower]), i64::from(table[lower - 1]));
     (at_lower - (((at_lower - at_upper) * within) >> 27)) as u32
 }
 
