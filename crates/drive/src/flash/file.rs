@@ -205,6 +205,9 @@ table!(BufferTable {
     partial: units::Bytes,
     /// Whether pages that are still in the buffer are read from there. If not, such a read waits for the program
     serves_reads: bool = default,
+    /// Whether a write is done only once it is programmed, as with the volatile write cache turned off: each is a write with FUA, on
+    /// a drive with `power.capacitor` too
+    write_through: bool = default,
 });
 
 impl MapTable {
@@ -429,6 +432,7 @@ impl FlashFile {
             buffer_pages,
             buffer_partial_pages,
             buffer_reads: self.buffer.serves_reads,
+            write_through: self.buffer.write_through,
             geometry,
             nand,
             behaviour,

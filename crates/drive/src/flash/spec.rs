@@ -1,6 +1,6 @@
 //! What a flash drive is made of.
 
-use block::{Bytes, Nanos, Op, Rate};
+use block::{Bytes, Nanos, Op, Rate, Request};
 use serde::{Deserialize, Serialize};
 
 use super::copies::{are_lent, drawn_memory, map_memory};
@@ -69,6 +69,8 @@ pub struct FlashSpec {
     pub buffer_partial_pages: u32,
     /// Whether a read of a page that is still in the write buffer is answered from there.
     pub buffer_reads: bool,
+    /// Whether a write is done only once it is programmed.
+    pub write_through: bool,
     /// The layout of the flash.
     pub geometry: Geometry,
     /// The times of the flash.
@@ -93,6 +95,12 @@ pub struct FlashSpec {
 }
 
 impl FlashSpec {
+    /// Whether this write waits for flash, where a capacitor does not take care of it.
+    #[inline]
+    pub(super) const fn waits_for_flash(&self, write: &Request) -> bool {
+        self.write_through || write.durable && !self.power.capacitor
+    }
+
     /// How many processors may have such a command.
     #[inline]
     pub(super) fn cores_of(&self, op: Op) -> u32 {

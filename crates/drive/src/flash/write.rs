@@ -103,7 +103,7 @@ impl FlashDrive {
             }
             done = done.max(arrived);
         }
-        if request.durable && !self.spec.power.capacitor {
+        if self.spec.waits_for_flash(&request) {
             self.program_all();
             self.is_noted = was_noted;
             done = self.note(done.max(self.programmed));

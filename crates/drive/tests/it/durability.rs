@@ -27,13 +27,14 @@ program = "150 us"
 /// A flash drive without chance.
 fn any_flash(capacitor: bool) -> impl Strategy<Value = (String, String)> {
     let form = (1..4_u32, 1..4_u32, one(&[(16, 48), (16, 96), (16, 16), (4, 4)]), one(&[8_u64, 64, 256]), 1..9_u64);
-    (form, any::<bool>(), any::<bool>(), 0..8_u64).prop_map(move |(form, journal, retire, one_bit)| {
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>());
+    (form, switches, 0..8_u64).prop_map(move |(form, (journal, retire, through), one_bit)| {
         let (channels, dies, (sense, program), partial, buffer) = form;
         let units = u64::from(channels * dies);
         let changes = format!(
             "channels={channels}&dies_per_channel={dies}&sense={sense}KiB&geometry.program={program}KiB&pages_per_block=96\
              &capacitor={capacitor}&flush_journal={journal}&buffer.partial={partial}KiB&buffer.size={}KiB&retire={}us\
-             &spare=150%&capacity.user={}MiB",
+             &write_through={through}&spare=150%&capacity.user={}MiB",
             partial + program * (buffer + units),
             if retire { 7 } else { 0 },
             8 * units
@@ -79,7 +80,7 @@ fn acknowledges_no_sooner(drive: FlashDrive, seed: u64, depth: usize) {
             if is_last { Nanos::MAX } else { drive.now() + Nanos::from_micros(random.below(2) * random.below(900)) };
         while let Some(done) = drive.complete(at) {
             let (came, request): (Nanos, Request) = submitted[done.tag.0 as usize];
-            if request.op == Op::Write && request.durable {
+            if request.op == Op::Write && (request.durable || spec.write_through) {
                 assert!(done.at >= came + program + journal, "seed {seed}: a durable write in {}", done.at - came);
                 durable += 1;
             }
@@ -121,7 +122,7 @@ fn keeps_what_it_promised(drive: &mut FlashDrive, seed: u64) {
         }
         let cut = drive.now() + Nanos::from_micros(random.below(3) * random.below(4_000));
         drive.cut_power(cut);
-        if drive.spec().power.capacitor {
+        if drive.spec().power.capacitor || drive.spec().write_through {
             promised.kept.extend(answered.drain(..));
         }
         answered.clear();

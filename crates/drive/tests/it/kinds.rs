@@ -281,6 +281,40 @@ fn durable_writes_cost_what_has_to_be_programmed_and_go_side_by_side() {
     }
 }
 
+/// With the volatile write cache off each write is one with FUA, also where a capacitor would spare it that, and a flush finds nothing
+/// to do.
+#[test]
+fn without_a_write_cache_each_write_is_programmed_before_it_is_done() {
+    let take = |name: &str, durable: bool, depth: usize| -> Vec<Nanos> {
+        let mut drive = drive(name);
+        let (mut random, mut done) = (Random::new(7), Vec::new());
+        for number in 0..300 {
+            let request = Request { durable, ..write(random.below(1 << 20) * 4, 1 + random.below(32) as u32) };
+            drive.submit(drive.now(), Tag(number), request);
+            if number as usize >= depth {
+                done.push(drive.complete(Nanos::MAX).unwrap().at);
+            }
+        }
+        done
+    };
+    for name in ["990-pro", "x25-m", "sata-tlc"] {
+        for depth in [0, 8] {
+            let through = take(&format!("{name}?write_through=true"), false, depth);
+            assert_eq!(through, take(name, true, depth), "{name}, {depth} in flight");
+        }
+    }
+    let spec = spec("pm9a3-960");
+    let [mut with, mut without] = ["pm9a3-960", "pm9a3-960?write_through=true"].map(drive);
+    let [fast, slow] = [&mut with, &mut without].map(|drive| lone(drive, write(0, 8)));
+    assert!(fast < Nanos::from_micros(50) && slow > spec.nand.program, "{fast}, {slow}");
+    let mut fresh = drive("990-pro");
+    let mut through = drive("990-pro?write_through=true&jitter=0%");
+    let nothing = lone(&mut drive("990-pro?jitter=0%"), Request::FLUSH);
+    let _ = lone(&mut through, write(0, 8));
+    assert!(lone(&mut fresh, write(0, 8)) < Nanos::from_micros(50));
+    assert_eq!(lone(&mut through, Request::FLUSH), nothing, "all is in flash");
+}
+
 /// Writes in order of a family: as many dies, as much flash can do, until the controller's own rate is reached. A lone write does
 /// not notice that.
 #[test]

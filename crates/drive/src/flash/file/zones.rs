@@ -44,6 +44,7 @@ impl FlashFile {
             ("patrol", self.patrol.is_some()),
             ("controller.read_ahead", spec.read_ahead.pages > 0),
             ("controller.compression_floor", spec.compression.is_some()),
+            ("buffer.write_through", spec.write_through),
         ];
         let found = idle.iter().find(|(_, there)| *there).map(|(name, _)| *name);
         require(
@@ -52,7 +53,7 @@ impl FlashFile {
                 Some(name) => format!("a drive with zones and {name}"),
                 None => "a drive with zones and no capacitor".to_owned(),
             },
-            "zones have no garbage collection, one-bit mode, map, wear, patrol reads, read-ahead or compression, and power.capacitor = true",
+            "zones have no garbage collection, one-bit mode, map, wear, patrol reads, read-ahead, compression or writing through, and power.capacitor = true",
         )?;
         let open = u64::from(zones.max_active.unwrap_or(zones.count)) * u64::from(spec.geometry.program_pages);
         require(
