@@ -207,15 +207,13 @@ impl<'d> Writer<'d> {
         }
         let mut pages = page.0 - first.0;
         drive.nand.pages_programmed += u64::from(pages);
-        if drive.map_cache.is_none() {
-            let FlashDrive { mapping, nand, pacing, now, .. } = drive;
-            // Pacing goes by what each page takes.
-            let each = if pacing.is_some() { 1 } else { mapping.geometry.program_pages };
-            pages += mapping.fill_on(page, (end / sectors) as u32, each, |plan| {
-                pacing.iter_mut().for_each(|pacing| pacing.note(plan));
-                nand.count(*now, plan);
-            });
-        }
+        let FlashDrive { mapping, nand, pacing, now, .. } = drive;
+        // Pacing goes by what each page takes.
+        let each = if pacing.is_some() { 1 } else { mapping.geometry.program_pages };
+        pages += mapping.fill_on(page, (end / sectors) as u32, each, |plan| {
+            pacing.iter_mut().for_each(|pacing| pacing.note(plan));
+            nand.count(*now, plan);
+        });
         if let Some(cache) = &mut drive.map_cache {
             cache.write_in_order(first, pages);
         }

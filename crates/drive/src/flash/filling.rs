@@ -201,6 +201,8 @@ mod tests {
             ("990-pro?slc.fixed=4MB&slc.dynamic=9MB&gc.at_once=1", 16, 100),
             // What is moved goes on from the end of a block to the first slot of the next.
             ("990-pro?channels=8&dies_per_channel=1&slc.fixed=4MB&slc.dynamic=24MB&gc.at_once=1", 30, 64),
+            // A map of which a part is in memory, and all of it while it is written in order.
+            ("980-1tb?slc.fixed=2MB&slc.dynamic=14MB&map.cache=16KiB&lookup=16KiB&hmb=0B", 24, 96),
             ("870-qvo?slc.fixed=1MB&slc.dynamic=17MB&planes=2&multi_plane=true&geometry.program=16KiB", 40, 64),
             (
                 "sata-tlc?slc.fixed=2MB&slc.dynamic=14MB&factory_bad=1%&planes=2&multi_plane=true&geometry.program=16KiB",
@@ -217,6 +219,7 @@ mod tests {
             written.write_untimed(requests);
             assert_eq!(made.digest(), written.digest(), "{told}");
             assert_eq!(made.counters(), written.counters(), "{told}");
+            assert_eq!(format!("{:?}", made.map_cache), format!("{:?}", written.map_cache), "{told}");
             let (one, other) = (&*made.mapping, &*written.mapping);
             one.check();
             assert!(
