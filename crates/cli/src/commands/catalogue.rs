@@ -196,13 +196,15 @@ fn predictions(preset: &Preset) -> Vec<(&'static str, String)> {
         said.push(("fitted", format!("to {} of its ratings{original}", preset.rated.fitted.len())));
     }
     let records: Vec<&PredictionRecord> = kept(&preset.name).collect();
-    if records.is_empty() {
+    if records.iter().all(|record| record.points(Use::Fit) + record.points(Use::Check) == 0) {
         let figures = qos::builtin();
         let is_own = |drive: &usize| figures.drives[*drive].name() == preset.name;
         let drive = figures.drive(&preset.name).filter(is_own);
         let points = |drive: usize| figures.of_drive(drive).map(|(_, group)| group.points.len()).sum::<usize>();
+        let apart = if records.is_empty() { "" } else { ", which count for no criterion (docs/calibration.md)" };
         let how = format!("`assay replicate qos --drive {}` compares them", preset.name);
-        said.extend(drive.map(|drive| ("figures", format!("{} published latencies and rates; {how}", points(drive)))));
+        let told = |drive| format!("{} published latencies and rates{apart}; {how}", points(drive));
+        said.extend(drive.map(|drive| ("figures", told(drive))));
         return said;
     }
     for (usage, word) in [(Use::Fit, "for fitting"), (Use::Check, "for validation")] {

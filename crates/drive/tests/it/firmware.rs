@@ -304,6 +304,22 @@ fn static_wear_levelling_moves_cold_data_and_costs_the_host_time() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
+    /// Whatever share of the drive is written again and again: blocks differ by no more erases than the file allows, and one that is
+    /// being written or emptied by one more.
+    #[test]
+    fn static_wear_levelling_keeps_blocks_as_even_as_the_file_says(spread in 2..24_u32, share in 2..16_u64, seed in any::<u64>()) {
+        let wear = format!("\n[wear]\nsource = \"test\"\nrated_erases = 3000\nreserve = \"2%\"\nspread_max = {spread}\n");
+        let mut drive = filled("", &wear);
+        let (span, mut random) = (pages(&drive) / share, testkit::Random::new(seed));
+        for _ in 0..30_000 {
+            let at = drive.now();
+            takes(&mut drive, at, write(random.below(span)));
+        }
+        let wear = drive.health().wear.expect("it wears out");
+        let uneven = wear.erases_max - wear.erases_min;
+        prop_assert!(uneven <= spread + 1, "{} erases between blocks, {} allowed", uneven, spread);
+    }
+
     /// Whatever the drive is made of: it throttles only from the temperature that its file says, takes no longer than the pace
     /// says then, and is no warmer than all its power would make it.
     #[test]

@@ -4,6 +4,8 @@ use assay_drive::Drive;
 use assay_drive::flash::FlashDrive;
 use assay_drive::preset::Preset;
 use block::{Bytes, Lba, Nanos, Op, Request, Tag};
+use proptest::prelude::*;
+use testkit::Random;
 
 use crate::support;
 
@@ -125,5 +127,37 @@ fn todays_drives_read_ahead() {
         }
         let at_random = drive.now() - began;
         assert!(at_random.as_nanos() > 2 * in_order.as_nanos(), "{in_order} in order, {at_random} at random");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whatever is read: each page that the host asks for comes from flash once, be it before or when it is asked for, and what was
+    /// read ahead was used, was in vain, or is what the streams still hold.
+    #[test]
+    fn every_page_read_ahead_is_used_in_vain_or_still_there(
+        ahead in 0..64_u64, streams in 1..5_u64, longest in 1..40_u64, seed in any::<u64>(),
+    ) {
+        let mut drive = filled(&format!("&read_ahead={}KiB&read_streams={streams}", ahead * 4));
+        let (mut random, mut asked) = (Random::new(seed), 0);
+        let pages = drive.shape().capacity.sectors() / 8;
+        for _ in 0..60 {
+            let first = random.below(pages - 200);
+            let stride = 1 + random.below(2) * random.below(3);
+            for turn in 0..1 + random.below(longest) {
+                let count = 1 + random.below(3);
+                let at = Lba::new((first + turn * count * stride) * 8);
+                drive.submit(drive.now(), Tag(0), Request::new(Op::Read, at, count as u32 * 8));
+                drive.complete(Nanos::MAX).expect("it completes");
+                asked += count;
+            }
+        }
+        let counters = drive.counters();
+        let direct = counters.pages_read - counters.pages_read_ahead;
+        prop_assert!(direct <= asked, "{} read when asked for, of {}", direct, asked);
+        let left = counters.pages_read_ahead.checked_sub(counters.read_ahead_wasted + asked - direct);
+        prop_assert!(left.is_some_and(|left| left <= streams * ahead), "{:?} held, {:?}", left, counters);
+        prop_assert!(ahead > 0 || counters.pages_read_ahead == 0);
     }
 }
