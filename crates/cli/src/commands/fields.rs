@@ -1,6 +1,6 @@
 //! `assay drives fields`: what a drive's file may say.
 
-use drive::preset::reference::{DriveKind, FieldInfo, KINDS, Kind, Table, range};
+use drive::preset::reference::{DriveKind, FieldInfo, KINDS, Table, range};
 use serde_json::{Value, json};
 
 use super::entries::{entry, named};
@@ -81,7 +81,8 @@ fn overview() -> String {
         text.push('\n');
     }
     let rest = "`assay drives fields NAME` describes the fields of a kind, a table or a drive's kind, or one field: flash, \
-        flash.nand, x25-m, nand.read. Every table also has a `source`, the file itself `name`, `title` and `kind`.";
+        flash.nand, x25-m, nand.read. Every table also has a `source`, the file itself `name`, `title` and `kind`; `[drive]` of a \
+        rig changes fields of its drive.";
     text + &entry("", 0, rest)
 }
 
@@ -113,11 +114,9 @@ impl Place {
     /// What it is written as, what it can be, and what holds where it is left out.
     fn form(&self) -> Vec<String> {
         let (kind, example) = self.field.kind().told();
-        let written = match self.field.kind() {
-            Kind::Word(words) | Kind::Words(words) => format!("{kind}: {}", words.join(", ")),
-            Kind::Bool => kind.to_owned(),
-            _ => format!("{kind}, such as {example}"),
-        };
+        let words = self.field.kind().words().map(|words| format!("{kind}: {}", words.join(", ")));
+        let like = example.map(|example| format!("{kind}, such as {example}"));
+        let written = words.or(like).unwrap_or_else(|| kind.to_owned());
         let needed = match self.field.default() {
             Some(default) => format!("default: {default}"),
             None if self.field.is_required => "required".to_owned(),
@@ -129,10 +128,6 @@ impl Place {
 
     fn json(&self) -> Value {
         let (kind, example) = self.field.kind().told();
-        let words = match self.field.kind() {
-            Kind::Word(words) | Kind::Words(words) => Some(words),
-            _ => None,
-        };
         json!({
             "kind": self.kind.name,
             "table": self.table.name,
@@ -142,7 +137,7 @@ impl Place {
             "about": self.field.about,
             "type": kind,
             "example": example,
-            "words": words,
+            "words": self.field.kind().words(),
             "range": range(&self.table, &self.field),
             "required": self.field.is_required,
             "default": self.field.default(),

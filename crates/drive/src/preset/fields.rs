@@ -99,25 +99,33 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// How it is called, and an example of how it is written.
-    pub fn told(self) -> (&'static str, &'static str) {
+    /// How it is called, and an example of how it is written where the name does not say it.
+    pub fn told(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Self::Bytes => ("size", "\"16KiB\""),
-            Self::Time => ("time", "\"50us\""),
-            Self::Rate => ("rate", "\"300 MB/s\""),
-            Self::Share => ("share", "\"12.5%\""),
-            Self::Shares => ("list of shares", "[\"80%\", \"120%\"]"),
-            Self::Power => ("power", "\"2.5 W\""),
-            Self::Energy => ("energy", "\"20 uJ\""),
-            Self::Temperature => ("temperature", "\"70 C\""),
-            Self::ThermalResistance => ("thermal resistance", "\"12 K/W\""),
-            Self::HeatCapacity => ("heat capacity", "\"15 J/K\""),
-            Self::Endurance => ("endurance", "\"600 TB\""),
-            Self::Count => ("number", "32"),
-            Self::Bool => ("true or false", "true"),
-            Self::Text => ("text", "\"nvme-host\""),
-            Self::Word(_) => ("word", "\"greedy\""),
-            Self::Words(_) => ("list of words", "[\"read_latency\"]"),
+            Self::Bytes => ("size", Some("\"16KiB\"")),
+            Self::Time => ("time", Some("\"50us\"")),
+            Self::Rate => ("rate", Some("\"300 MB/s\"")),
+            Self::Share => ("share", Some("\"12.5%\"")),
+            Self::Shares => ("list of shares", Some("[\"80%\", \"120%\"]")),
+            Self::Power => ("power", Some("\"2.5 W\"")),
+            Self::Energy => ("energy", Some("\"20 uJ\"")),
+            Self::Temperature => ("temperature", Some("\"70 C\"")),
+            Self::ThermalResistance => ("thermal resistance", Some("\"12 K/W\"")),
+            Self::HeatCapacity => ("heat capacity", Some("\"15 J/K\"")),
+            Self::Endurance => ("endurance", Some("\"600 TB\"")),
+            Self::Count => ("number", Some("32")),
+            Self::Bool => ("true or false", None),
+            Self::Text => ("text", None),
+            Self::Word(_) => ("word", None),
+            Self::Words(_) => ("list of words", None),
+        }
+    }
+
+    /// The words that it, or each of a list, is one of.
+    pub const fn words(self) -> Option<&'static [&'static str]> {
+        match self {
+            Self::Word(words) | Self::Words(words) => Some(words),
+            _ => None,
         }
     }
 
