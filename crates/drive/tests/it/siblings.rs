@@ -10,8 +10,10 @@ use crate::modern::{in_order, in_order_of, near, preset, scattered, scattered_of
 use crate::servers::{flash, smaller};
 
 /// A drive, its sibling, and how many times the dies that has.
-const SIBLINGS: [(&str, &str, f64); 69] = [
+const SIBLINGS: [(&str, &str, f64); 76] = [
     ("p4500-1tb", "p4500-2tb", 2.0),
+    ("p4500-1tb", "p4500-4tb", 4.0),
+    ("s3700-400", "s3700-100", 0.25),
     ("s3700-400", "s3700-200", 0.5),
     ("s3700-400", "s3700-800", 2.0),
     ("pm983-960", "pm983-1920", 2.0),
@@ -38,6 +40,7 @@ const SIBLINGS: [(&str, &str, f64); 69] = [
     ("sata-tlc", "870-evo-4tb", 8.0),
     ("870-qvo", "870-qvo-2tb", 2.0),
     ("870-qvo", "870-qvo-4tb", 4.0),
+    ("870-qvo", "870-qvo-8tb", 8.0),
     ("970-pro", "970-pro-1tb", 2.0),
     ("pm883-480", "pm883-240", 0.5),
     ("pm883-480", "pm883-960", 2.0),
@@ -63,8 +66,12 @@ const SIBLINGS: [(&str, &str, f64); 69] = [
     ("sm843-480", "sm843-240", 0.5),
     ("optimus-eco-400", "optimus-eco-800", 2.0),
     ("x25-m", "x25-m-160", 2.0),
+    ("ssd-320", "ssd-320-40", 0.125),
     ("ssd-320", "ssd-320-80", 0.25),
+    ("ssd-320", "ssd-320-120", 0.375),
     ("ssd-320", "ssd-320-160", 0.5),
+    ("ssd-320", "ssd-320-600", 2.0),
+    ("m4-256", "m4-512", 2.0),
     ("intel-520", "intel-520-120", 0.5),
     ("intel-520", "intel-520-180", 0.75),
     ("intel-520", "intel-520-480", 2.0),
