@@ -16,7 +16,6 @@ use trial::EXPERIMENTS;
 use super::entries::{entry, named};
 use super::fields::fields;
 use crate::failure::Failure;
-use crate::format::Format;
 use crate::terminal::{line, notice, say, width};
 
 /// What was asked of `assay drives`.
@@ -41,9 +40,9 @@ enum OfDrives {
         /// A kind of drive, a table, a field, or a drive: `flash`, `nand`, `nand.read`, `x25-m`. The tables of all kinds if left
         /// out
         name: Option<String>,
-        /// For whom it is printed
-        #[arg(long, value_enum, default_value_t = Format::Text)]
-        format: Format,
+        /// Print them as JSON, for programs
+        #[arg(long)]
+        json: bool,
     },
     /// Print the SMART data of a new one, as `smartctl --json -a` does
     Smart {
@@ -106,7 +105,7 @@ pub fn drives(arguments: &Drives) -> Result<(), Failure> {
         }
         Some(OfDrives::Show { name, toml: true }) => say(&named(name)?.text),
         Some(OfDrives::Show { name, toml: false }) => say(&describe(&named(name)?)),
-        Some(OfDrives::Fields { name, format }) => fields(name.as_deref(), *format),
+        Some(OfDrives::Fields { name, json }) => fields(name.as_deref(), *json),
         Some(OfDrives::Smart { name }) => {
             let preset = named(name)?;
             let drive = preset.build();

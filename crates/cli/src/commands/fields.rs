@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::entries::{entry, named};
 use crate::failure::Failure;
-use crate::format::Format;
 use crate::terminal::{line, say};
 
 /// A field and where it is.
@@ -17,16 +16,13 @@ struct Place {
 
 /// Prints the fields that `name` means: of a kind of drive, a table, one field, or a drive's kind; the tables of all kinds if
 /// there is none.
-pub fn fields(name: Option<&str>, format: Format) -> Result<(), Failure> {
+pub fn fields(name: Option<&str>, as_json: bool) -> Result<(), Failure> {
     let found = name.map_or_else(|| Ok(all()), of)?;
-    match format {
-        Format::Json => {
-            let list: Vec<Value> = found.iter().map(Place::json).collect();
-            say(&(serde_json::to_string_pretty(&list).expect("there are only names for keys") + "\n"))
-        }
-        Format::Text if name.is_none() => say(&overview()),
-        Format::Text => say(&told(&found)),
+    if as_json {
+        let list: Vec<Value> = found.iter().map(Place::json).collect();
+        return say(&(serde_json::to_string_pretty(&list).expect("there are only names for keys") + "\n"));
     }
+    say(&if name.is_none() { overview() } else { told(&found) })
 }
 
 /// Every field of every kind.

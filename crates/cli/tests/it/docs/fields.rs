@@ -102,7 +102,7 @@ fn the_command_lists_tables_and_describes_fields() {
 #[test]
 fn the_command_has_all_fields_of_a_drives_kind_for_programs() {
     let place = Place::new();
-    let list = place.succeeds(&["drives", "fields", "nearline-7200", "--format", "json"]);
+    let list = place.succeeds(&["drives", "fields", "nearline-7200", "--json"]);
     let list: Vec<serde_json::Value> = serde_json::from_str(&list).unwrap();
     let disk = KINDS.iter().find(|kind| kind.name == "disk").unwrap();
     let fields: usize = disk.tables.iter().chain(disk.facts).map(|table| table.fields.len()).sum();
