@@ -429,6 +429,11 @@ pub fn survey(name: &str, options: &RealOptions, given: Option<Endurance>) -> Re
 /// The longest file of a drive.
 const DRIVE_MAX: u64 = 1 << 20;
 
+/// The simulated drive of that name, as a target or by itself.
+pub fn named(name: &str) -> Result<Preset, Failure> {
+    preset(name.strip_prefix("sim:").unwrap_or(name))
+}
+
 /// The simulated drive of this name, or of the file at this path, with changes after a `?`.
 pub fn preset(name: &str) -> Result<Preset, Failure> {
     let asked = DriveName::read(name)?;

@@ -13,9 +13,10 @@ use lab::replicate::{KindRecord, PredictionRecord, Use, digest, kept, qos};
 use report::wrapped;
 use trial::EXPERIMENTS;
 
-use super::entries::{entry, named};
+use super::entries::entry;
 use super::fields::fields;
 use crate::failure::Failure;
+use crate::target::named;
 use crate::terminal::{line, notice, say, width};
 
 /// What was asked of `assay drives`.

@@ -1,15 +1,8 @@
 //! Lists of names with what each is.
 
-use drive::preset::Preset;
 use report::wrapped;
 
-use crate::failure::Failure;
 use crate::terminal::width;
-
-/// The drive of that name, as a target or by itself.
-pub fn named(name: &str) -> Result<Preset, Failure> {
-    crate::target::preset(name.strip_prefix("sim:").unwrap_or(name))
-}
 
 /// A name in so many columns, and what it is beside it, within the width of the terminal.
 pub fn entry(name: &str, columns: usize, text: &str) -> String {

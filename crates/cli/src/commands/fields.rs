@@ -3,8 +3,9 @@
 use drive::preset::reference::{DriveKind, FieldInfo, KINDS, Table, range};
 use serde_json::{Value, json};
 
-use super::entries::{entry, named};
+use super::entries::entry;
 use crate::failure::Failure;
+use crate::target::named;
 use crate::terminal::{line, say};
 
 /// A field and where it is.
@@ -28,13 +29,8 @@ pub fn fields(name: Option<&str>, as_json: bool) -> Result<(), Failure> {
 /// Every field of every kind.
 fn all() -> Vec<Place> {
     let of_table = |kind: DriveKind, table: Table| table.fields.iter().map(move |&field| Place { kind, table, field });
-    let of_kind = |kind: DriveKind| tables(kind).flat_map(move |table| of_table(kind, table));
+    let of_kind = |kind: DriveKind| kind.all_tables().flat_map(move |table| of_table(kind, table));
     KINDS.into_iter().flat_map(of_kind).collect()
-}
-
-/// A kind's tables, the facts behind the others.
-fn tables(kind: DriveKind) -> impl Iterator<Item = Table> {
-    kind.tables.iter().chain(kind.facts).copied()
 }
 
 /// The fields that a name means.
@@ -70,7 +66,7 @@ fn overview() -> String {
     let mut text = String::new();
     for kind in KINDS {
         text += &format!("kind = \"{}\": {}\n", kind.name, kind.about);
-        for table in tables(kind) {
+        for table in kind.all_tables() {
             let needed = if table.is_required { "; required" } else { "" };
             text += &entry(&format!("  [{}]", table.name), 16, &format!("{}{needed}", table.about));
         }

@@ -34,7 +34,7 @@ fn reference() -> String {
     let mut told: Vec<(DriveKind, Table)> = Vec::new();
     for kind in KINDS {
         write!(text, "\n## {}: {}\n", kind.name, kind.about).unwrap();
-        for &table in kind.tables.iter().chain(kind.facts) {
+        for table in kind.all_tables() {
             let needed = if table.is_required { " Required." } else { "" };
             write!(text, "\n### {} [{}]\n\n{}.{needed}\n", kind.name, table.name, table.about).unwrap();
             let is_same = |other: &&(DriveKind, Table)| rows(&other.1) == rows(&table);
@@ -105,7 +105,7 @@ fn the_command_has_all_fields_of_a_drives_kind_for_programs() {
     let list = place.succeeds(&["drives", "fields", "nearline-7200", "--json"]);
     let list: Vec<serde_json::Value> = serde_json::from_str(&list).unwrap();
     let disk = KINDS.iter().find(|kind| kind.name == "disk").unwrap();
-    let fields: usize = disk.tables.iter().chain(disk.facts).map(|table| table.fields.len()).sum();
+    let fields: usize = disk.all_tables().map(|table| table.fields.len()).sum();
     assert_eq!(list.len(), fields);
     let order = list.iter().find(|field| field["field"] == "order").unwrap();
     assert_eq!(order["words"], serde_json::json!(["position", "seek", "elevator"]));
