@@ -87,6 +87,12 @@ impl FlashDrive {
         writer.finish();
     }
 
+    /// Counts what the firmware's tasks have written since the host had written `before`.
+    pub(super) fn pass_tasks(&mut self, before: Bytes) {
+        let written = Bytes::new(self.counters.host_written.get() - before.get());
+        self.nand.count_notes(self.housekeeping.pass(written));
+    }
+
     /// Makes an empty drive's map as good as new, so that data can lie in order there; whether it was empty.
     fn forget_if_blank(&mut self) -> bool {
         let is_blank = self.mapping.is_blank() && self.map_cache.as_ref().is_none_or(|cache| cache.is_in_order());
@@ -103,8 +109,9 @@ pub(super) struct Writer<'d> {
     pub(super) drive: &'d mut FlashDrive,
     /// Pages that wait for their flash page to be full.
     pub(super) pending: Vec<BufferedPage>,
-    /// The work that the drive had done before.
+    /// The work that the drive had done before, and what the host had written.
     work: WorkEnergy,
+    written: Bytes,
 }
 
 impl<'d> Writer<'d> {
@@ -118,8 +125,8 @@ impl<'d> Writer<'d> {
         pending.iter().for_each(|_| drive.buffer.release(drive.now));
         drive.waiting_ready = Nanos::ZERO;
         drive.now = drive.now.max(drive.buffer.drained());
-        let work = drive.work();
-        Self { drive, pending, work }
+        let (work, written) = (drive.work(), drive.counters.host_written);
+        Self { drive, pending, work, written }
     }
 
     /// Writes a request as [`FlashDrive::write`] does.
@@ -229,6 +236,7 @@ impl<'d> Writer<'d> {
             drive.buffer.acquire();
             drive.waiting.push(waiting);
         }
+        drive.pass_tasks(self.written);
         drive.harden(drive.now);
         drive.now = drive.now.max(drive.buffer.drained());
         let [before, used] = [self.work, drive.work()].map(|work| drive.meter.energy(drive.now, work));

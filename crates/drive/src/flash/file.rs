@@ -12,21 +12,22 @@ pub(crate) use behaviour::{TaskTable, deviation};
 use block::{Bytes, Nanos};
 use collection::CollectionTable;
 use controller::ArbitrationTable;
+use serde::Deserialize;
 use slc::SlcTable;
 use wear::WearTable;
 
 use super::packing::Packing;
 use super::retirement::WORN_START_MIN;
 use super::{
-    CellTimes, CollectionSpec, FlashSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, PAGE_TYPES_MAX, PageTypes,
-    TablesSpec, TaskSpec,
+    CellTimes, CollectionSpec, FlashSpec, Geometry, MapCacheSpec, NandBehaviour, NandTimes, PAGE_TYPES_MAX, PageOrder,
+    PageTypes, TablesSpec, TaskSpec,
 };
 use crate::draw::{Factor, Spread};
 use crate::preset::link::LinkTable;
 use crate::preset::power::{PowerTable, ThermalTable};
 use crate::preset::units::{self, given, percent};
 use crate::preset::zones::ZonesTable;
-use crate::preset::{HostTable, PresetError, Rated, drive_file, require, table};
+use crate::preset::{HostTable, PresetError, Rated, drive_file, require, table, words};
 use crate::smart::IdentityTable;
 use crate::{PowerSpec, ZoneRules};
 
@@ -139,7 +140,21 @@ table!(NandTable {
     /// The same of `program`, where pages are programmed one by one (MLC). Where a word line is programmed in one
     /// shot, `geometry.program` is all its pages, and this is left out
     program_by_page: units::Shares = default,
+    /// Order in which the pages of a block are programmed: word line by word line (`word-lines`), or each page of a word line once
+    /// the next one has the page before it (`shadow`: L0, L1, U0, L2, U1 ...), as MLC and TLC that are programmed page by page;
+    /// `word-lines` if left out
+    page_order: Option<OrderName>,
 });
+
+/// In which order the pages of a block are programmed.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum OrderName {
+    WordLines,
+    Shadow,
+}
+
+words!(OrderName);
 
 table!(Controller {
     /// Commands that the drive takes at once, 1 to 65,536
@@ -303,12 +318,12 @@ impl NandTable {
         // A page of several logical ones is read once for all of a command's.
         let keeps_page = self.keeps_page.unwrap_or(geometry.sense_pages > 1);
         let single = slc.map_or(CellTimes { read, program }, SlcTable::cells);
-        let pages = self.pages()?;
+        let pages = self.pages(geometry)?;
         Ok(NandTimes { read, program, pages, single, erase, channel, copy_back, cache_program, keeps_page })
     }
 
     /// How the pages of a word line differ.
-    fn pages(&self) -> Result<PageTypes, PresetError> {
+    fn pages(&self, geometry: &Geometry) -> Result<PageTypes, PresetError> {
         let (reads, programs) = (&self.read_by_page, &self.program_by_page);
         let fits = |shares: &[u64]| {
             let mean = shares.iter().sum::<u64>() / (shares.len() as u64).max(1);
@@ -329,7 +344,24 @@ impl NandTable {
             })
         };
         let count = reads.len().max(programs.len()).max(1) as u32;
-        Ok(PageTypes { count, read: factors(reads), program: factors(programs) })
+        let word_lines = geometry.senses_per_block().div_ceil(count);
+        let order = match self.page_order {
+            None | Some(OrderName::WordLines) => PageOrder::WordLines,
+            Some(OrderName::Shadow) => PageOrder::Shadow { word_lines },
+        };
+        require(
+            order == PageOrder::WordLines
+                || count > 1 && geometry.sense_pages == geometry.program_pages && word_lines >= count,
+            || {
+                format!(
+                    "nand.page_order is shadow with {count} page types, {word_lines} word lines a block and {} array reads a program",
+                    geometry.program_pages / geometry.sense_pages
+                )
+            },
+            "pages are programmed one by one (geometry.sense is geometry.program), of two types or more (nand.read_by_page, \
+             nand.program_by_page), and a block has as many word lines or more",
+        )?;
+        Ok(PageTypes { count, order, read: factors(reads), program: factors(programs) })
     }
 }
 
@@ -387,8 +419,9 @@ impl FlashFile {
             idle.until_free += slc.fixed.min(room / 2);
         }
         let nand = self.nand.times(&geometry, self.slc.as_ref())?;
-        let [journal, checkpoint, log] =
-            [&self.journal, &self.checkpoint, &self.log].map(|task| task.as_ref().map(TaskTable::spec).transpose());
+        let flash_page = geometry.page.times(u64::from(geometry.program_pages));
+        let [journal, checkpoint, log] = [&self.journal, &self.checkpoint, &self.log]
+            .map(|task| task.as_ref().map(|task| task.spec(Some(flash_page))).transpose());
         let tasks = [journal?, checkpoint?, log?];
         let needs_pace = |task: &TaskSpec| task.beside.is_some() || task.catch_up.is_some();
         require(

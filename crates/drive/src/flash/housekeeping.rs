@@ -14,6 +14,8 @@ pub struct TaskSpec {
     pub written: Option<Bytes>,
     /// How much time passes from one to the next.
     pub every: Option<Nanos>,
+    /// Flash pages that it writes.
+    pub pages: u32,
     /// How long it takes, in the mean.
     pub length: Nanos,
     /// How much longer for each mebibyte that the host has written since the last one. Of each write 4 KiB count at most: it
@@ -61,6 +63,17 @@ pub struct Housekeeping {
     /// When all that holds commands is over, and when the next task comes with time.
     #[serde(skip)]
     quiet: (Nanos, Nanos),
+    /// What tasks that have begun write to flash and nobody has taken.
+    #[serde(skip)]
+    writes: Option<TaskWrites>,
+}
+
+/// What tasks write to flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskWrites {
+    /// When the last of them began.
+    pub from: Nanos,
+    pub flash_pages: u64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -96,7 +109,13 @@ impl Housekeeping {
             spec,
         });
         let quiet = (Nanos::ZERO, Nanos::ZERO);
-        Self { tasks: tasks.collect(), asked: Nanos::ZERO, owed: 0, draws, quiet }
+        Self { tasks: tasks.collect(), asked: Nanos::ZERO, owed: 0, draws, quiet, writes: None }
+    }
+
+    /// Takes what the tasks that began with the last command write.
+    #[inline]
+    pub const fn take_writes(&mut self) -> Option<TaskWrites> {
+        self.writes.take()
     }
 
     /// Has what tasks draw from here on follow from `seed` too.
@@ -143,6 +162,11 @@ impl Housekeeping {
             self.owed = 0;
         }
         let owed = Nanos::from_nanos(self.owed >> SHARE);
+        let mut write = |task: &Task, from: Nanos, times: u64| {
+            let before = self.writes.unwrap_or(TaskWrites { from, flash_pages: 0 });
+            let flash_pages = before.flash_pages + u64::from(task.spec.pages) * times;
+            self.writes = (flash_pages > 0).then_some(TaskWrites { from: before.from.max(from), flash_pages });
+        };
         for task in &mut self.tasks {
             // A write that has its turn later meets what begins before that: its data goes to the flash meanwhile.
             let at = if op == Op::Write && task.spec.catch_up.is_some() { turn.max(now) } else { now };
@@ -150,11 +174,13 @@ impl Housekeeping {
             if let Some((began, _)) = task.timer.last(at) {
                 task.hold(began, began.since(asked), owed, &mut self.draws, pacing.as_deref_mut());
                 task.written = Bytes::ZERO;
+                write(task, began, 1);
             }
             if op == Op::Write {
                 task.count(bytes);
                 if let Some(each) = task.spec.written.filter(|&each| task.written >= each) {
                     task.hold(at.max(task.until), now.since(asked), owed, &mut self.draws, pacing.as_deref_mut());
+                    write(task, at, task.written.div(each));
                     task.written = Bytes::new(task.written.get() % each.get().max(1));
                 }
             }
@@ -172,6 +198,19 @@ impl Housekeeping {
         let due = self.tasks.iter().map(|task| task.timer.due()).min();
         self.quiet = (over.unwrap_or(Nanos::ZERO), due.unwrap_or(Nanos::MAX));
         start
+    }
+
+    /// Has the host write so much in no time; how many flash pages the tasks that begin meanwhile write.
+    pub fn pass(&mut self, bytes: Bytes) -> u64 {
+        let mut flash_pages = 0;
+        for task in &mut self.tasks {
+            task.written += bytes;
+            if let Some(each) = task.spec.written {
+                flash_pages += u64::from(task.spec.pages) * task.written.div(each);
+                task.written = Bytes::new(task.written.get() % each.get());
+            }
+        }
+        flash_pages
     }
 
     /// Power was cut: what was under way is over.
@@ -223,6 +262,7 @@ mod tests {
     const TASK: TaskSpec = TaskSpec {
         written: None,
         every: None,
+        pages: 0,
         length: Nanos::from_millis(2),
         length_per_mib: Nanos::ZERO,
         length_from: Bytes::ZERO,

@@ -78,7 +78,7 @@ pub use nand::{CellTimes, NandBehaviour, NandTimes};
 use operation::{FlashOp, Lpn};
 use pacing::Pacing;
 pub use pacing::PacingSpec;
-pub use pages::{PAGE_TYPES_MAX, PageTypes};
+pub use pages::{PAGE_TYPES_MAX, PageOrder, PageTypes};
 use patrol::Patrol;
 pub use patrol::PatrolSpec;
 use power_cut::{BufferedPage, Unsettled};
@@ -280,6 +280,9 @@ impl FlashDrive {
         let awake = now + self.meter.begin(now);
         let turn = self.turn();
         let from = self.housekeeping.begin(awake, request.op, request.bytes(), turn, self.pacing.as_mut());
+        if let Some(writes) = self.housekeeping.take_writes() {
+            self.write_notes(writes);
+        }
         let (core, start) = self.firmware.begin_among(self.spec.cores_of(request.op), awake, from, request.op);
         let command = self.jitter.vary(&mut self.pace_draws, self.spec.command);
         let ready = start + self.paced(command);

@@ -81,6 +81,9 @@ pub struct Nand {
     /// What a flash page takes there.
     fill: Nanos,
     program_pages: u32,
+    /// Pages of the firmware's notes in the last of their blocks, and how many a full one has.
+    noted: u32,
+    notes_per_block: u32,
     /// What each program of the move at hand takes.
     #[serde(skip)]
     programming: Vec<Nanos>,
@@ -100,6 +103,8 @@ impl Nand {
         let NandBehaviour { variation, errors, suspend } = behaviour;
         let die = |die| Die::new(geometry.channel_of(geometry::Die(die)), die / geometry.channels, suspend.is_some());
         let channel = Channel::new(geometry.dies_per_channel, reads_first);
+        // Where pages are programmed one by one, a word line has one with one bit a cell.
+        let bits = if geometry.sense_pages == geometry.program_pages { times.pages.count } else { 1 };
         Self {
             times,
             suspension: suspend.map(|spec| Suspension::new(spec, seed.split("suspension"))),
@@ -113,6 +118,8 @@ impl Nand {
             transfer: transfers(times.channel, geometry.page.sectors()),
             fill: fill(times.channel, geometry.page, geometry.program_pages),
             program_pages: geometry.program_pages,
+            noted: 0,
+            notes_per_block: (geometry.pages_per_block / geometry.program_pages).div_ceil(bits),
             programming: Vec::new(),
             ailing: None,
             failure: Status::Success,
@@ -330,8 +337,14 @@ impl Nand {
         die.free
     }
 
-    /// Programs a page of the map's journal, which has a place of its own, with as few bits a cell as there are.
+    /// Programs a page of the firmware's notes, as the map's journal, with as few bits a cell as there are. They have blocks of
+    /// their own, of which one is erased whenever the last is full.
     pub fn note(&mut self, now: Nanos, ready: Nanos, unit: Unit) -> Nanos {
+        if self.noted == self.notes_per_block {
+            self.noted = 0;
+            self.erase_notes(now, ready, unit);
+        }
+        self.noted += 1;
         let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
         let loaded = self.channels[die.channel as usize].reserve(now, die.lane, die.free.max(ready), self.fill);
         let end = loaded + self.times.single.program;
@@ -340,6 +353,28 @@ impl Nand {
         (die.joinable, die.holds) = (None, NOTHING);
         self.pages_programmed += u64::from(self.program_pages);
         end
+    }
+
+    /// Counts so many such pages as done in no time.
+    pub fn count_notes(&mut self, flash_pages: u64) {
+        // A block that is full is erased with the next page.
+        let noted = u64::from(self.noted) + flash_pages;
+        let erased = noted.saturating_sub(1) / u64::from(self.notes_per_block);
+        self.noted = (noted - erased * u64::from(self.notes_per_block)) as u32;
+        self.blocks_erased += erased;
+        self.pages_programmed += flash_pages * u64::from(self.program_pages);
+    }
+
+    /// Erases a block of notes that nobody needs any more.
+    #[cold]
+    fn erase_notes(&mut self, now: Nanos, ready: Nanos, unit: Unit) {
+        let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
+        let start = die.free.max(ready);
+        let end = start + self.times.erase;
+        die.note(now, OperationKind::Erase, start, end, false);
+        (die.free, die.loaded) = (end, end);
+        (die.joinable, die.holds) = (None, NOTHING);
+        self.blocks_erased += 1;
     }
 
     fn erase(&mut self, now: Nanos, unit: Unit, block: u32) -> Nanos {

@@ -7,6 +7,7 @@ use block::{Nanos, Op, Request, SECTOR, Status};
 use super::buffer::{Merged, Partial, SectorMask};
 use super::firmware::Core;
 use super::geometry::Unit;
+use super::housekeeping::TaskWrites;
 use super::map_cache::Need;
 use super::operation::Lpn;
 use super::power_cut::BufferedPage;
@@ -235,9 +236,22 @@ impl FlashDrive {
         if !self.spec.flush_journal {
             return ready;
         }
-        // Half-way round from what is programmed next, which so does not wait for it.
+        self.nand.note(self.now, ready, self.note_unit(0))
+    }
+
+    /// Writes what the firmware notes for itself: nobody waits for it but who needs a die that is at work on it.
+    #[cold]
+    pub(super) fn write_notes(&mut self, TaskWrites { from, flash_pages }: TaskWrites) {
+        for page in 0..flash_pages {
+            self.nand.note(self.now, from, self.note_unit(page));
+        }
+    }
+
+    /// The unit that gets this of some pages of notes: half-way round from what is programmed next, which so does not wait for
+    /// it.
+    fn note_unit(&self, page: u64) -> Unit {
         let units = self.spec.geometry.units();
-        self.nand.note(self.now, ready, Unit((self.mapping.next_unit + units / 2) % units))
+        Unit(((u64::from(self.mapping.next_unit + units / 2) + page) % u64::from(units)) as u32)
     }
 
     /// Gives `sectors` of a page that were written to flash. The page is in a slot of the buffer and

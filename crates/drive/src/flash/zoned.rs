@@ -220,7 +220,9 @@ impl FlashDrive {
             }
         }
         let report = self.zoned().zones.report();
+        let before = self.counters.host_written;
         self.counters.count_fill(&report, first, end, block);
+        self.pass_tasks(before);
     }
 
     /// Forgets all data of the zones, and what was under way.

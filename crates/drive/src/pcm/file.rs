@@ -164,7 +164,7 @@ impl PcmFile {
             command,
             jitter: Spread::new(u64::from(deviation("controller.jitter", jitter)?)),
             retire,
-            log: self.log.as_ref().map(TaskTable::spec).transpose()?,
+            log: self.log.as_ref().map(|log| log.spec(None)).transpose()?,
             media,
             line,
             move_every,

@@ -39,7 +39,7 @@ const UNIT: u64 = 128;
 
 /// A small drive that is mapped in units of 64 KiB, filled; without anything that is drawn.
 fn large_units(changes: &str) -> (FlashDrive, u64) {
-    let exact = "jitter=0%&variation.dies=0%&blocks=0%&word_lines=0%&programs=0%&erases=0%&reads=0%&journal.length_deviation=0%";
+    let exact = "jitter=0%&variation.dies=0%&blocks=0%&word_lines=0%&programs=0%&erases=0%&reads=0%&journal.length_deviation=0%&journal.data=0B";
     let small = "capacity.user=4GiB&channels=2&dies_per_channel=4&pages_per_block=32&factory_bad=0%";
     let mut drive = drive(&format!("p5316-15360?{small}&{exact}{changes}"));
     let sectors = Bytes::from_gib(4).sectors();

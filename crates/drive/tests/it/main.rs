@@ -20,6 +20,7 @@ mod kinds;
 mod kinds_laws;
 mod memory;
 mod modern;
+mod notes;
 mod page_types;
 mod patrol;
 mod pcm;

@@ -60,16 +60,24 @@ proptest! {
         }
     }
 
-    /// Where pages are programmed one by one, they are in the order of their types, block after block.
+    /// Where pages are programmed one by one, they are in the order of their types, block after block; or in shadow order, where
+    /// the first of a word line waits for nothing, and each other one until the next word line has the one before.
     #[test]
-    fn pages_are_programmed_in_the_order_of_their_types(percent in shares()) {
-        let mut drive = by_page(&percent, &percent, "geometry.program=16KiB");
+    fn pages_are_programmed_in_the_order_of_their_types(percent in shares(), shadow in any::<bool>()) {
+        let order = if shadow { "shadow" } else { "word-lines" };
+        let mut drive = by_page(&percent, &percent, &format!("geometry.program=16KiB&nand.page_order={order}"));
+        let types = percent.len();
+        let mut lines: Vec<(usize, usize)> = (0..24 / types).flat_map(|line| (0..types).map(move |of| (line, of))).collect();
+        // Of those that may be programmed, that of the lowest type, which is on the latest word line, has waited for the shortest.
+        if shadow {
+            lines.sort_by_key(|&(line, page_type)| (line + page_type, page_type));
+        }
         let spec = *drive.spec();
         let times: Vec<Nanos> = (0..60).map(|page| lone(&mut drive, durable(page * 7))).collect();
         let nand = &spec.nand;
         for (turn, took) in times.into_iter().enumerate() {
             // Of a block's 24, and so on with the next.
-            let page_type = turn % 24 % percent.len();
+            let page_type = lines[turn % 24].1;
             let rest = took - nand.pages.program[page_type].of(nand.program);
             let alone = spec.command + exact::sent(&spec, 1) + carried(&spec, SENSE);
             prop_assert_eq!(rest, alone, "program {} of {:?}", turn, percent);

@@ -233,7 +233,7 @@ fn what_a_checkpoint_holds_is_caught_up_with() {
     let sustained = |catch_up: &str, depth: u64| {
         let small = "capacity.user=1GiB&spare=60%&pages_per_block=96&factory_bad=0%&channels=4&nand.erase=600us";
         // Nothing but the checkpoint makes a write wait for more than its turn.
-        let steady = "gc.burst=1&journal.written=64MiB&journal.length=21us&checkpoint.length=3500us";
+        let steady = "gc.burst=1&journal.written=64MiB&journal.length=21us&journal.data=0B&checkpoint.length=3500us";
         let mut drive = preset(&format!("p5520-1920?{small}&{steady}&checkpoint.catch_up={catch_up}")).build();
         let all = drive.shape().capacity;
         drive.fill(Lba::new(0), Lba::at(all), Bytes::from_mib(1), 100);

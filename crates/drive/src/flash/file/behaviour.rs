@@ -89,7 +89,10 @@ table!(pub(crate) TaskTable {
     written: Option<units::Bytes>,
     /// From one to the next: time. Either this or `written`
     every: Option<units::Duration>,
-    /// Mean length
+    /// Data that it writes to flash, in whole flash pages with one bit a cell, each in another unit, and not twice while no command
+    /// comes; at most 64 MiB
+    data: units::Bytes = default,
+    /// Mean length: so long it holds writes
     length: units::Duration,
     /// Relative standard deviation of that
     length_deviation: units::Share = default,
@@ -126,6 +129,9 @@ table!(pub(super) PatrolTable {
     /// Time in which all flash is read once. Either this or `every`
     over: Option<units::Duration>,
 });
+
+/// What a task may write to flash each time.
+const DATA_MAX: Bytes = Bytes::from_mib(64);
 
 /// A deviation as it is kept.
 pub(crate) fn deviation(name: &'static str, ppm: u64) -> Result<u32, PresetError> {
@@ -234,8 +240,11 @@ impl PatrolTable {
 }
 
 impl TaskTable {
-    pub(crate) fn spec(&self) -> Result<TaskSpec, PresetError> {
-        let Self { written, every, length, length_deviation: ppm, length_per_mib, holds_reads, reads_held, .. } = *self;
+    /// What it says of a drive that writes a `flash_page` at once, where there is flash.
+    pub(crate) fn spec(&self, flash_page: Option<Bytes>) -> Result<TaskSpec, PresetError> {
+        let Self {
+            written, every, data, length, length_deviation: ppm, length_per_mib, holds_reads, reads_held, ..
+        } = *self;
         let Self { length_from, length_max, beside, after_idle, catch_up, .. } = *self;
         require(
             length_max.is_none_or(|most| most >= length) && (length_from.is_none() || length_per_mib > Nanos::ZERO),
@@ -277,9 +286,15 @@ impl TaskTable {
             || format!("a journal, checkpoint or log has catch_up {}", given(catch_up.map(percent))),
             "behind it writes are taken in 1% to 100% of the time from one page to the next",
         )?;
+        require(
+            data <= if flash_page.is_some() { DATA_MAX } else { Bytes::ZERO },
+            || format!("a journal, checkpoint or log has data = {data}"),
+            "it writes at most 64 MiB each time, and nothing where the media is no flash",
+        )?;
         Ok(TaskSpec {
             written,
             every,
+            pages: flash_page.map_or(0, |page| data.get().div_ceil(page.get()) as u32),
             length,
             length_per_mib,
             length_from: length_from.unwrap_or(Bytes::ZERO),
