@@ -9,8 +9,10 @@ use serde::{Deserializer, Serializer};
 use serde_bytes::{ByteBuf, Bytes};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-/// Numbers that are written together, or not at all where all of them are zero.
+/// Numbers that are copied together, or not at all where all of them are zero.
 pub const PIECE: usize = 4096;
+/// Numbers that are saved together, or not at all.
+const LINE: usize = 16;
 
 /// A number of fixed width. What is done for whole pieces is compiled here, with this crate.
 pub trait Number: Copy + Default + FromBytes + IntoBytes + Immutable {
@@ -70,15 +72,32 @@ pub fn copy<T: Number>(to: &mut [T], from: &[T]) {
     }
 }
 
-/// Writes how many numbers there are, and where in it what is each piece that is not zero throughout.
+/// Writes how many numbers there are, and where in it what is each stretch of lines that are not zero throughout: pages that are
+/// written at random change a line here and there.
 pub fn serialize<T: Number, S: Serializer>(table: &[T], serializer: S) -> Result<S::Ok, S::Error> {
-    let used: Vec<(u64, &[T])> = (0..).zip(table.chunks(PIECE)).filter(|(_, piece)| T::is_used(piece)).collect();
-    let mut pieces = serializer.serialize_seq(Some(used.len() + 1))?;
-    pieces.serialize_element(&(table.len() as u64, Bytes::new(&[])))?;
-    for (index, piece) in used {
-        pieces.serialize_element(&(index, ByteBuf::from(T::bytes(piece))))?;
+    let mut stretches = serializer.serialize_seq(Some(used(table).count() + 1))?;
+    stretches.serialize_element(&(table.len() as u64, Bytes::new(&[])))?;
+    for (line, numbers) in used(table) {
+        stretches.serialize_element(&(line, ByteBuf::from(T::bytes(numbers))))?;
     }
-    pieces.end()
+    stretches.end()
+}
+
+/// The stretches of lines that are not zero throughout, each with the number of its first and within a piece.
+fn used<T: Number>(table: &[T]) -> impl Iterator<Item = (u64, &[T])> {
+    let pieces = (0..).zip(table.chunks(PIECE)).filter(|(_, piece)| T::is_used(piece));
+    pieces.flat_map(|(index, piece): (usize, &[T])| {
+        let mut lines = (0..).zip(piece.chunks(LINE)).peekable();
+        std::iter::from_fn(move || {
+            let (first, _) = lines.find(|(_, line)| T::is_used(line))?;
+            let mut end = first + 1;
+            while lines.next_if(|(_, line)| T::is_used(line)).is_some() {
+                end += 1;
+            }
+            let numbers = &piece[first * LINE..piece.len().min(end * LINE)];
+            Some(((index * (PIECE / LINE) + first) as u64, numbers))
+        })
+    })
 }
 
 /// Reads what [`serialize`] wrote into a table that is zero when it is made. Memory that stays zero is not touched.
@@ -86,30 +105,32 @@ pub fn deserialize<'de, T: Number, B: DerefMut<Target = [T]>, D: Deserializer<'d
     deserializer: D,
     make: fn(usize) -> Option<B>,
 ) -> Result<B, D::Error> {
-    deserializer.deserialize_seq(Pieces { make })
+    deserializer.deserialize_seq(Stretches { make })
 }
 
-/// Reads the pieces of a table of such numbers into what is made for so many.
-struct Pieces<B> {
+/// Reads the stretches of a table of such numbers into what is made for so many.
+struct Stretches<B> {
     make: fn(usize) -> Option<B>,
 }
 
-impl<'de, T: Number, B: DerefMut<Target = [T]>> Visitor<'de> for Pieces<B> {
+impl<'de, T: Number, B: DerefMut<Target = [T]>> Visitor<'de> for Stretches<B> {
     type Value = B;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a table of numbers in pieces")
+        f.write_str("a table of numbers in stretches")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut pieces: A) -> Result<B, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut stretches: A) -> Result<B, A::Error> {
         let wrong = |what| serde::de::Error::custom(format!("a table of numbers has no {what}"));
-        let (length, _): (u64, ByteBuf) = pieces.next_element()?.ok_or_else(|| wrong("length"))?;
+        let (length, _): (u64, ByteBuf) = stretches.next_element()?.ok_or_else(|| wrong("length"))?;
         let table = usize::try_from(length).ok().and_then(self.make);
         let mut table = table.ok_or_else(|| wrong("length that fits in memory"))?;
-        while let Some((index, bytes)) = pieces.next_element::<(u64, ByteBuf)>()? {
-            let piece = usize::try_from(index).ok().and_then(|index| table.chunks_mut(PIECE).nth(index));
-            if !piece.is_some_and(|piece| T::read(piece, &bytes)) {
-                return Err(wrong("such piece"));
+        while let Some((line, bytes)) = stretches.next_element::<(u64, ByteBuf)>()? {
+            let from = usize::try_from(line).ok().and_then(|line| line.checked_mul(LINE));
+            let to = from.and_then(|from| from.checked_add(bytes.len() / size_of::<T>()));
+            let numbers = from.zip(to).and_then(|(from, to)| table.get_mut(from..to));
+            if !numbers.is_some_and(|numbers| T::read(numbers, &bytes)) {
+                return Err(wrong("such stretch"));
             }
         }
         Ok(table)

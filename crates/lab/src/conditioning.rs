@@ -142,7 +142,7 @@ pub(crate) fn construct(drive: &mut Device, workload: &Workload, seed: Seed) -> 
 ///
 /// # Errors
 /// If the drive is too worn for it.
-pub(crate) fn write(drive: &mut Device, workload: &Workload, seed: Seed) -> Result<(), VirtualError> {
+pub fn write(drive: &mut Device, workload: &Workload, seed: Seed) -> Result<(), VirtualError> {
     let bytes = workload.stop.bytes.unwrap_or(Bytes::ZERO);
     let first = match workload.pattern {
         Pattern::RandWrite => (bytes - timed(bytes)).round_down(workload.block),

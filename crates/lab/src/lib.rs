@@ -1,7 +1,7 @@
 //! How plans are carried out, on simulated drives and on real ones, and how runs are read again.
 
 pub mod calibrate;
-mod conditioning;
+pub mod conditioning;
 mod counted;
 mod error;
 mod fit;

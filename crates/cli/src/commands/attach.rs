@@ -295,7 +295,7 @@ fn prepared(preset: &Preset, filled: bool, worn: bool) -> Result<Device, Failure
     let wear = Workload { pattern: Pattern::RandWrite, ..Workload::default() };
     for (workload, _) in [(fill, filled), (wear, worn)].into_iter().filter(|(_, is_wanted)| *is_wanted) {
         let workload = Workload { queue_depth: 32, stop: Stop::after_bytes(capacity), ..workload };
-        engine::run_virtual(&mut drive, &workload, Seed::new(1)).map_err(Failure::failed)?;
+        lab::conditioning::write(&mut drive, &workload, Seed::new(1)).map_err(Failure::failed)?;
     }
     Ok(drive)
 }
