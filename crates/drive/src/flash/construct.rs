@@ -5,7 +5,7 @@
 
 use block::{Bytes, Lba, Nanos, Op, Request, SECTOR};
 
-use super::buffer::SectorMask;
+use super::buffer::{Merged, SectorMask};
 use super::copies::are_lent;
 use super::digest;
 use super::extents::Extents;
@@ -51,7 +51,12 @@ impl FlashDrive {
                 return writer.finish();
             }
             crate::Drive::expect(writer.drive, &batch);
-            batch.drain(..).for_each(|request| writer.write(request));
+            for request in batch.drain(..) {
+                let drive = &*writer.drive;
+                let is_write = request.op == Op::Write && drive.can_write_untimed(request.lba, request.end());
+                assert!(is_write || drive.mapping.is_read_only(), "{request:?}");
+                writer.write(request);
+            }
         }
     }
 
@@ -132,11 +137,6 @@ impl<'d> Writer<'d> {
     /// Writes a request as [`FlashDrive::write`] does.
     fn write(&mut self, request: Request) {
         let drive = &mut *self.drive;
-        assert!(
-            request.op == Op::Write && drive.can_write_untimed(request.lba, request.end())
-                || drive.mapping.is_read_only(),
-            "{request:?}"
-        );
         drive.counters.count(&request);
         if drive.mapping.is_read_only() {
             drive.counters.host_rejected += request.bytes();
@@ -168,13 +168,19 @@ impl<'d> Writer<'d> {
     }
 
     /// Writes what falls on one page.
-    fn part(&mut self, piece: PagePart, entropy: u8) {
+    fn part(&mut self, piece: PagePart, mut entropy: u8) {
         let drive = &mut *self.drive;
         if piece.sectors < drive.page_sectors {
-            // The last page of a drive that ends within one: it waits for its rest, which never comes, or for the flush.
+            // Its rest is the next part, or never comes, at the end of a drive that ends within a page.
             drive.buffer.acquire();
-            drive.buffer.merge(piece, drive.page_sectors, drive.now, entropy);
-        } else if drive.mapping.is_read_only() {
+            match drive.buffer.merge(piece, drive.page_sectors, drive.now, entropy) {
+                Merged::Waits => return,
+                Merged::Whole(most) => entropy = most,
+                Merged::Evicts(partial) => unreachable!("{partial:?} waits for its rest alone"),
+            }
+            drive.buffer.release(drive.now);
+        }
+        if drive.mapping.is_read_only() {
             drive.counters.host_rejected += SECTOR.times(u64::from(drive.page_sectors));
         } else {
             let is_kept = drive.mapping.holds(piece.page);

@@ -175,7 +175,8 @@ impl MapCache {
     /// What becomes of a region in which the page at `offset` is written.
     #[inline]
     fn rewritten(&self, mut region: Region, offset: u32) -> Region {
-        let continues = offset == region.next && offset > 0;
+        // What is written in parts is written again and stays where it is.
+        let continues = offset == region.next && offset > 0 || offset + 1 == region.next;
         region.from_start = offset == 0 || continues && region.from_start;
         region.next = offset + 1;
         region.changed = true;
@@ -291,6 +292,15 @@ mod tests {
         let cache = cache();
         assert!((0..10).all(|region| !cache.misses(region)));
         assert_eq!(cache.used, Bytes::ZERO);
+    }
+
+    #[test]
+    fn pages_that_are_written_in_parts_in_order_stay_in_order() {
+        let mut cache = MapCache::new(SPEC, 80);
+        for part in 0..160 {
+            assert_eq!(cache.write(Lpn(part / 2)), Need::default(), "half a page, {part}");
+        }
+        assert!(cache.is_in_order() && cache.goes_on_at(Lpn(72)));
     }
 
     #[test]

@@ -147,7 +147,7 @@ fn assert_same(made: &mut FlashDrive, written: &mut FlashDrive, told: &str) {
 fn a_drive_that_is_filled_directly_is_the_drive_that_was_written_in_order() {
     for (told, mut made, mut numbers) in drives() {
         let (mut written, sectors) = (made.clone(), made.shape().capacity.sectors());
-        let block = [8, 24, 256, 2048][numbers.place(4)];
+        let block = [5, 8, 12, 24, 256, 2048][numbers.place(6)];
         assert!(made.can_write_untimed(Lba::new(0), Lba::new(sectors)), "{told}");
         made.fill_untimed(Lba::new(0), Lba::new(sectors), Bytes::new(block * 512), 100);
         write(&mut written, in_order(0, sectors, block));
@@ -404,12 +404,20 @@ fn the_drive_of_a_host_is_written_without_time_too() {
 /// Striped, mirrored, both and neither, over drives that fill each stripe in one go.
 #[test]
 fn drives_of_a_rig_are_filled_as_by_its_host() {
-    let rig = |level: &str, drives: u32| {
-        let of = "rig.array.stripe=64KiB&drive.capacity.user=64MiB&drive.spare=60%&drive.channels=2";
-        format!("toms-x25e-1?rig.array.level={level}&rig.array.drives={drives}&{of}")
+    let rig = |level: &str, drives: u32, stripe: &str| {
+        let of = "drive.capacity.user=64MiB&drive.spare=60%&drive.channels=2";
+        format!("toms-x25e-1?rig.array.level={level}&rig.array.drives={drives}&rig.array.stripe={stripe}&{of}")
     };
-    for (level, drives) in [("raid0", 4), ("raid0", 3), ("raid1", 2), ("raid10", 4), ("none", 1)] {
-        let preset = Preset::find(&rig(level, drives)).unwrap_or_else(|error| panic!("{level}: {error}"));
+    for (level, drives, stripe) in [
+        ("raid0", 4, "64KiB"),
+        ("raid0", 3, "64KiB"),
+        ("raid1", 2, "64KiB"),
+        ("raid10", 4, "64KiB"),
+        ("none", 1, "64KiB"),
+        ("raid0", 2, "2KiB"),
+        ("raid0", 2, "6KiB"),
+    ] {
+        let preset = Preset::find(&rig(level, drives, stripe)).unwrap_or_else(|error| panic!("{level}: {error}"));
         let (mut made, mut written) = (preset.build(), preset.build());
         let end = made.shape().capacity.sectors();
         assert!(made.can_fill(Lba::new(0), Lba::new(end)), "{level}");
@@ -425,7 +433,7 @@ fn drives_of_a_rig_are_filled_as_by_its_host() {
             assert_eq!(made.counters().pages_programmed, written.counters().pages_programmed, "{level} of {drives}");
         }
     }
-    let parity = Preset::find(&rig("raid5", 4)).unwrap().build();
+    let parity = Preset::find(&rig("raid5", 4, "64KiB")).unwrap().build();
     let end = Lba::at(parity.shape().capacity);
     assert!(!parity.can_fill(Lba::new(0), end), "parity is written more than once");
     assert!(
