@@ -5,6 +5,7 @@ pub mod fio;
 pub mod icf;
 pub mod mqsim;
 mod notice;
+mod simulator;
 mod source;
 mod words;
 

@@ -56,17 +56,8 @@ pub fn render(notices: &[Notice], sources: &[ImportSource], color: bool) -> Stri
     all.join("\n\n")
 }
 
-/// The kinds of notices whose second sentence says what follows or why, not what would be right.
-const REASONS: [&str; 8] = [
-    "fio::not-honoured",
-    "fio::refused",
-    "mqsim::default",
-    "mqsim::not-honoured",
-    "mqsim::refused",
-    "mqsim::rounded",
-    "mqsim::suspension",
-    "mqsim::unknown-field",
-];
+/// The ends of the kinds of notices whose second sentence says what follows or why, not what would be right.
+const REASONS: [&str; 6] = ["default", "not-honoured", "refused", "rounded", "suspension", "unknown-field"];
 
 fn render_one(notice: &Notice, sources: &[ImportSource], renderer: &Renderer) -> String {
     let ImportSource { name, text } = &sources[notice.place.source];
@@ -77,7 +68,11 @@ fn render_one(notice: &Notice, sources: &[ImportSource], renderer: &Renderer) ->
         Severity::Error => Level::ERROR,
     };
     let what = level.primary_title(printable(&notice.message)).id(notice.code).element(snippet);
-    let words = if REASONS.contains(&notice.code) { Level::NOTE } else { Level::HELP };
+    let words = if is_reason(notice.code) { Level::NOTE } else { Level::HELP };
     let help = notice.help.iter().map(|help| Group::with_title(words.clone().secondary_title(printable(help))));
     renderer.render(&std::iter::once(what).chain(help).collect::<Vec<_>>())
+}
+
+fn is_reason(code: &str) -> bool {
+    code.rsplit("::").next().is_some_and(|end| REASONS.contains(&end))
 }

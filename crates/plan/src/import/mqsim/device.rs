@@ -2,9 +2,9 @@
 
 use toml::Value;
 
+use super::super::simulator::drive_text::DriveTable;
+use super::super::simulator::field::FieldValues;
 use super::super::{Notice, Severity};
-use super::drive_text::{Configuration, DriveTable};
-use super::field::FieldValues;
 
 /// Of a packet of PCI Express in MQSim, 128 B of payload and 28 B around it (`PCIe_Link.h`).
 const PAYLOAD: f64 = 128.0;
@@ -20,6 +20,14 @@ const START_MAX: u64 = 1024;
 const START_WORN: u64 = 4;
 /// Blocks of a plane that writing and collection keep open, beside `gc.start`.
 const OPEN_BLOCKS: u64 = 3;
+
+/// The fields of MQSim's configuration that are in force.
+#[derive(Clone, Debug)]
+pub(super) struct Configuration {
+    pub(super) host: FieldValues,
+    pub(super) device: FieldValues,
+    pub(super) flash: FieldValues,
+}
 
 /// The sizes that several tables need.
 struct Sizes {

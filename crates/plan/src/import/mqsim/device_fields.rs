@@ -2,8 +2,8 @@
 //!
 //! Names are spelled as MQSim reads them, `Page_Metadat_Capacity` among them.
 
-use super::field::FieldKind::{Count, Real, Switch, Word};
-use super::field::{Fate, FieldKind, FieldSpec};
+use super::super::simulator::field::FieldKind::{Count, Real, Switch, Word};
+use super::super::simulator::field::{Fate, FieldKind, FieldSpec};
 
 const LONGEST: u64 = 1_000_000_000;
 

@@ -6,10 +6,12 @@ use block::{Bytes, Nanos, SECTOR};
 use roxmltree::Node;
 use workload::{Arrival, ArrivalProcess, Distribution, Pattern, Replay, ReplayPace, Sizes, Stop, Workload};
 
+use super::super::simulator::field::{FieldSpec, FieldValues};
+use super::super::simulator::mistake;
 use super::super::{Notice, SourceRange};
-use super::field::{self, FieldSpec, FieldValues};
+use super::fields;
 use super::flow_fields::{FLOW, SYNTHETIC, TRACE};
-use super::xml::{mistake, tag};
+use super::xml::tag;
 
 /// How many requests wait in the host at most where they come at a rate.
 const OPEN_DEPTH: u32 = 4096;
@@ -48,8 +50,8 @@ impl Flow {
             }
         };
         let names = |specs: &'static [FieldSpec]| specs.iter().map(|spec| spec.name).collect::<Vec<_>>();
-        let common = field::read(Some(node), FLOW, &names(own), &place, notices);
-        let own = field::read(Some(node), own, &names(FLOW), &place, notices);
+        let common = fields::read(Some(node), FLOW, &names(own), &place, notices);
+        let own = fields::read(Some(node), own, &names(FLOW), &place, notices);
         Some(Self { common, kind: kind(own), place })
     }
 

@@ -1,7 +1,7 @@
 //! The fields of MQSim's flows: what each can be, what MQSim takes where it is missing, and what becomes of it.
 
-use super::field::FieldKind::{Count, Numbers, Switch, Text, Word};
-use super::field::{Fate, FieldKind, FieldSpec};
+use super::super::simulator::field::FieldKind::{Count, Numbers, Switch, Text, Word};
+use super::super::simulator::field::{Fate, FieldKind, FieldSpec};
 
 const fn required(name: &'static str, kind: FieldKind, becomes: &'static str) -> FieldSpec {
     FieldSpec { name, kind, default: None, fate: Fate::Taken, becomes }

@@ -3,15 +3,17 @@
 use std::path::Path;
 
 use block::Bytes;
-use drive::preset::Preset;
 use roxmltree::Node;
 
-use super::super::words::slug;
-use super::super::{ImportSource, Notice, Severity};
-use super::drive_text::{self, Configuration};
+use super::super::simulator::drive_text::DriveFile;
+use super::super::simulator::{is_refused, mistake};
+use super::super::{ImportSource, Notice};
+use super::MQSIM;
+use super::device::Configuration;
+use super::fields;
 use super::scenarios::{Scenario, scenarios};
-use super::xml::{mended, mistake, parse, tag};
-use super::{device_fields, field, plan_text};
+use super::xml::{mended, parse, tag};
+use super::{device_fields, plan_text};
 use crate::PlanLength;
 
 /// A file of MQSim's as it can be used.
@@ -63,10 +65,6 @@ impl Import {
     }
 }
 
-fn is_refused(notices: &[Notice]) -> bool {
-    notices.iter().any(|notice| notice.severity == Severity::Error)
-}
-
 fn read(root: Node, path: &Path, size: Option<Bytes>, notices: &mut Vec<Notice>) -> Imported {
     match root.tag_name().name() {
         "Execution_Parameter_Set" => drive(root, path, notices),
@@ -97,10 +95,10 @@ pub(super) fn section<'a>(parent: Option<Node<'a, 'a>>, name: &str, notices: &mu
 fn drive(root: Node, path: &Path, notices: &mut Vec<Notice>) -> Imported {
     let nowhere = tag(root);
     const SECTIONS: [&str; 2] = ["Host_Parameter_Set", "Device_Parameter_Set"];
-    let _ = field::read(Some(root), &[], &SECTIONS, &nowhere, notices);
+    let _ = fields::read(Some(root), &[], &SECTIONS, &nowhere, notices);
     let [host, device] = SECTIONS.map(|name| section(Some(root), name, notices));
     let flash = section(device, "Flash_Parameter_Set", notices);
-    let mut read = |node, specs, groups: &[&str]| field::read(node, specs, groups, &nowhere, notices);
+    let mut read = |node, specs, groups: &[&str]| fields::read(node, specs, groups, &nowhere, notices);
     let configuration = Configuration {
         host: read(host, device_fields::HOST, &[]),
         device: read(device, device_fields::DEVICE, &["Flash_Parameter_Set"]),
@@ -110,25 +108,9 @@ fn drive(root: Node, path: &Path, notices: &mut Vec<Notice>) -> Imported {
         return Imported::Nothing;
     }
     let tables = configuration.tables(notices);
-    let file = path.file_name().map_or_else(|| "ssdconfig.xml".into(), |name| name.to_string_lossy());
-    let stem = path.file_stem().map_or_else(|| "drive".into(), |name| name.to_string_lossy());
-    notices.sort_by_key(|notice| notice.place.span.start);
-    let text = drive_text::text(
-        &slug(&stem, "drive"),
-        &title(&configuration, &file),
-        &file,
-        &heading(&file, notices),
-        &tables,
-    );
-    match Preset::parse(&text) {
-        Ok(_) => Imported::Drive(text),
-        Err(error) => {
-            let help = "a drive's file has to hold for the model; change the fields that the message is about";
-            let message = format!("the configuration makes no drive: {error}");
-            notices.push(mistake("mqsim::refused", "Execution_Parameter_Set", message, help, nowhere));
-            Imported::Nothing
-        }
-    }
+    let about = about(&configuration);
+    let file = DriveFile { simulator: &MQSIM, path, name: None, about, tables, place: nowhere };
+    file.text(notices).map_or(Imported::Nothing, Imported::Drive)
 }
 
 fn plan(root: Node, path: &Path, size: Option<Bytes>, notices: &mut Vec<Notice>) -> Imported {
@@ -146,30 +128,13 @@ fn plan(root: Node, path: &Path, size: Option<Bytes>, notices: &mut Vec<Notice>)
     Imported::Plan(scenarios)
 }
 
-fn title(configuration: &Configuration, file: &str) -> String {
+fn about(configuration: &Configuration) -> String {
     let Configuration { device, flash, .. } = configuration;
     format!(
-        "{} of MQSim ({}, {} channels of {} chips of {} dies)",
-        file,
+        "{}, {} channels of {} chips of {} dies",
         flash.word("Flash_Technology"),
         device.count("Flash_Channel_Count"),
         device.count("Chip_No_Per_Channel"),
         flash.count("Die_No_Per_Chip")
     )
-}
-
-/// What is to be known of the drive.
-fn heading(file: &str, notices: &[Notice]) -> Vec<String> {
-    let mut lines = vec![
-        format!("Imported from MQSim's configuration {file}."),
-        String::new(),
-        "To see and to run it:".to_owned(),
-        "  assay drives show ./THIS-FILE".to_owned(),
-        "  assay run sim:./THIS-FILE --rw=randread".to_owned(),
-    ];
-    if !notices.is_empty() {
-        lines.extend([String::new(), "Differences from MQSim:".to_owned()]);
-        lines.extend(notices.iter().map(|notice| format!("  line {}: {notice}", notice.place.line)));
-    }
-    lines
 }

@@ -1,6 +1,6 @@
 //! The tables of fields as the documentation has them.
 
-use super::field::{Fate, FieldSpec};
+use super::super::simulator::row;
 use super::{device_fields, flow_fields};
 
 /// The fields of MQSim's files and what becomes of them, as rows of a table in Markdown: name, default, what becomes of it.
@@ -8,14 +8,4 @@ pub fn table() -> Vec<String> {
     let sections = [device_fields::HOST, device_fields::DEVICE, device_fields::FLASH];
     let flows = [flow_fields::FLOW, flow_fields::SYNTHETIC, flow_fields::TRACE];
     sections.into_iter().chain(flows).flatten().map(row).collect()
-}
-
-fn row(spec: &FieldSpec) -> String {
-    let default = spec.default.map_or("—".to_owned(), |default| format!("`{default}`"));
-    let becomes = match spec.fate {
-        Fate::Taken | Fate::Optional => spec.becomes.to_owned(),
-        Fate::Unused => format!("no effect: {}", spec.becomes),
-        Fate::Lost(_) => format!("not honoured: {}", spec.becomes),
-    };
-    format!("| `{}` | {default} | {becomes} |", spec.name)
 }

@@ -6,10 +6,11 @@ use block::Bytes;
 use roxmltree::Node;
 use workload::{Pattern, Stop, Workload};
 
+use super::super::simulator::mistake;
 use super::super::{Notice, Severity};
-use super::field;
+use super::fields;
 use super::flow::Flow;
-use super::xml::{mistake, tag};
+use super::xml::tag;
 
 /// The most planes that flows name, each of which is looked at.
 const PLANES_MAX: usize = 1 << 20;
@@ -43,7 +44,7 @@ impl Scenario {
 
 pub(super) fn scenarios(root: Node, size: Option<Bytes>, notices: &mut Vec<Notice>) -> Vec<Scenario> {
     let place = tag(root);
-    let _ = field::read(Some(root), &[], &["IO_Scenario"], &place, notices);
+    let _ = fields::read(Some(root), &[], &["IO_Scenario"], &place, notices);
     let nodes = root.children().filter(|node| node.has_tag_name("IO_Scenario"));
     let scenarios: Vec<Scenario> = nodes.filter_map(|node| scenario(node, size, notices)).collect();
     if scenarios.is_empty() && !notices.iter().any(|notice| notice.severity == Severity::Error) {

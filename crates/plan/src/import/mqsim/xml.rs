@@ -2,6 +2,7 @@
 
 use roxmltree::{Document, Node, ParsingOptions};
 
+use super::super::simulator::mistake;
 use super::super::{Notice, Severity, SourceRange};
 
 /// The most nodes of a file, of which MQSim's have some hundreds.
@@ -37,11 +38,6 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Notice> {
         };
         mistake("mqsim::xml", "XML", message, help, range(text, at..next(text, at)))
     })
-}
-
-/// What cannot be taken over, and what would be right.
-pub(super) fn mistake(code: &'static str, option: &str, message: String, help: &str, place: SourceRange) -> Notice {
-    Notice { severity: Severity::Error, code, option: option.to_owned(), message, help: Some(help.to_owned()), place }
 }
 
 /// An element's opening tag, or as much of it as is its name.

@@ -1,14 +1,13 @@
-//! The values of a file's fields, read by tables of them.
+//! The values of a file's fields, by tables of them.
 
 use block::nearest;
-use roxmltree::Node;
 
 use super::super::{Notice, Severity, SourceRange};
-use super::xml::{content, element, mistake, tag};
+use super::{Simulator, mistake};
 
 /// What a field can hold.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum FieldKind {
+pub(in super::super) enum FieldKind {
     /// A whole number in this range.
     Count(u64, u64),
     /// A number in this range.
@@ -25,7 +24,7 @@ pub(super) enum FieldKind {
 
 /// What becomes of a field.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Fate {
+pub(in super::super) enum Fate {
     /// It is taken over.
     Taken,
     /// It is taken over, and may be missing where others do without it.
@@ -36,64 +35,68 @@ pub(super) enum Fate {
     Lost(&'static [&'static str]),
 }
 
-/// A field of MQSim's.
+/// A field of a simulator's.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FieldSpec {
-    pub(super) name: &'static str,
-    pub(super) kind: FieldKind,
-    /// What MQSim takes where it is missing; none where MQSim leaves it undefined.
-    pub(super) default: Option<&'static str>,
-    pub(super) fate: Fate,
+pub(in super::super) struct FieldSpec {
+    pub(in super::super) name: &'static str,
+    pub(in super::super) kind: FieldKind,
+    /// What the simulator takes where it is missing; none where it leaves it undefined.
+    pub(in super::super) default: Option<&'static str>,
+    pub(in super::super) fate: Fate,
     /// What becomes of it, or what follows where it is lost.
-    pub(super) becomes: &'static str,
+    pub(in super::super) becomes: &'static str,
 }
 
 /// A value as it is in force.
 #[derive(Clone, Debug)]
-pub(super) struct FieldValue {
-    pub(super) spec: &'static FieldSpec,
-    pub(super) text: String,
+pub(in super::super) struct FieldValue {
+    simulator: &'static Simulator,
+    pub(in super::super) spec: &'static FieldSpec,
+    pub(in super::super) text: String,
     /// Where it stands; where the section begins if it is missing.
-    pub(super) place: SourceRange,
-    pub(super) is_given: bool,
+    pub(in super::super) place: SourceRange,
+    pub(in super::super) is_given: bool,
 }
 
 /// The values of all fields of a section's table.
 #[derive(Clone, Debug)]
-pub(super) struct FieldValues(Vec<FieldValue>);
+pub(in super::super) struct FieldValues(Vec<FieldValue>);
 
-/// Reads the fields that stand in `node`, or those that MQSim has without one. `groups` are elements with fields of their own.
-pub(super) fn read(
-    node: Option<Node>,
+/// A field as it stands in a file.
+#[derive(Clone, Debug)]
+pub(in super::super) struct FoundField {
+    pub(in super::super) name: String,
+    pub(in super::super) text: String,
+    pub(in super::super) place: SourceRange,
+}
+
+/// The values of a table's fields: those that were found, or what the simulator takes. `place` is where one that is missing would stand.
+pub(in super::super) fn values(
+    simulator: &'static Simulator,
     specs: &'static [FieldSpec],
-    groups: &[&str],
-    nowhere: &SourceRange,
+    all: impl IntoIterator<Item = FoundField>,
+    place: &SourceRange,
     notices: &mut Vec<Notice>,
 ) -> FieldValues {
-    let place = node.map_or_else(|| nowhere.clone(), tag);
     let mut found: Vec<Option<FieldValue>> = vec![None; specs.len()];
-    for child in node.into_iter().flat_map(|node| node.children()).filter(Node::is_element) {
-        let name = child.tag_name().name();
-        if groups.contains(&name) {
-            continue;
-        }
+    for FoundField { name, text, place } in all {
         let Some(at) = specs.iter().position(|spec| spec.name == name) else {
-            notices.push(unknown(child, specs));
+            notices.push(unknown(simulator, &name, place, specs));
             continue;
         };
-        let value = FieldValue { spec: &specs[at], text: content(child), place: element(child), is_given: true };
+        let value = FieldValue { simulator, spec: &specs[at], text, place, is_given: true };
         if let Some(first) = &found[at] {
             let message = format!("`{name}` is given twice, first in line {}", first.place.line);
-            notices.push(mistake("mqsim::duplicate", name, message, "leave one; MQSim takes the last", value.place));
+            notices.push(mistake(simulator.codes.duplicate, &name, message, simulator.twice, value.place));
             continue;
         }
         notices.extend(value.wrong().or_else(|| value.lost()));
         found[at] = Some(value);
     }
-    missing(specs, &found, &place, notices);
+    missing(simulator, specs, &found, place, notices);
     let stand_in = |spec: &'static FieldSpec| {
         let text = spec.default.unwrap_or("").to_owned();
-        FieldValue { spec, text, place: place.clone(), is_given: false }
+        FieldValue { simulator, spec, text, place: place.clone(), is_given: false }
     };
     let or_default = |(spec, value): (&'static FieldSpec, Option<FieldValue>)| match value {
         Some(value) if value.wrong().is_none() => value,
@@ -102,8 +105,14 @@ pub(super) fn read(
     FieldValues(specs.iter().zip(found).map(or_default).collect())
 }
 
-/// Tells of fields that are missing: of those that MQSim has a default for together, and of each that it leaves undefined.
-fn missing(specs: &[FieldSpec], found: &[Option<FieldValue>], place: &SourceRange, notices: &mut Vec<Notice>) {
+/// Tells of fields that are missing: of those that the simulator has a default for together, and of each that it leaves undefined.
+fn missing(
+    simulator: &Simulator,
+    specs: &[FieldSpec],
+    found: &[Option<FieldValue>],
+    place: &SourceRange,
+    notices: &mut Vec<Notice>,
+) {
     let missing = || specs.iter().zip(found).filter(|(_, value)| value.is_none()).map(|(spec, _)| spec);
     let counts = |spec: &&FieldSpec| matches!(spec.fate, Fate::Taken);
     let defaults: Vec<String> = missing()
@@ -114,27 +123,26 @@ fn missing(specs: &[FieldSpec], found: &[Option<FieldValue>], place: &SourceRang
         let count = defaults.len();
         let message =
             if count == 1 { format!("`{first}` is not given") } else { format!("{count} fields are not given") };
-        let help = format!("MQSim's defaults are taken: {}", defaults.join(", "));
+        let help = format!("{}'s defaults are taken: {}", simulator.name, defaults.join(", "));
         let option = "defaults".to_owned();
-        let (severity, code) = (Severity::Note, "mqsim::default");
+        let (severity, code) = (Severity::Note, simulator.codes.default);
         notices.push(Notice { severity, code, option, message, help: Some(help), place: place.clone() });
     }
     for spec in missing().filter(counts).filter(|spec| spec.default.is_none()) {
-        let message = format!("`{}` is not given, and MQSim has no default for it", spec.name);
-        notices.push(mistake("mqsim::missing", spec.name, message, &spec.right(), place.clone()));
+        let message = format!("`{}` is not given, and {} has no default for it", spec.name, simulator.name);
+        notices.push(mistake(simulator.codes.missing, spec.name, message, &spec.right(), place.clone()));
     }
 }
 
-fn unknown(node: Node, specs: &[FieldSpec]) -> Notice {
-    let name = node.tag_name().name();
+fn unknown(simulator: &Simulator, name: &str, place: SourceRange, specs: &[FieldSpec]) -> Notice {
     let near = nearest(name, specs.iter().map(|spec| spec.name));
     let help = match near {
-        Some(near) => format!("MQSim passes over it without a word; did you mean `{near}`?"),
-        None => "MQSim passes over it without a word".to_owned(),
+        Some(near) => format!("{}; did you mean `{near}`?", simulator.unknown),
+        None => simulator.unknown.to_owned(),
     };
-    let (severity, code) = (Severity::Warning, "mqsim::unknown-field");
-    let message = format!("`{name}` is no field of MQSim's here");
-    Notice { severity, code, option: name.to_owned(), message, help: Some(help), place: element(node) }
+    let (severity, code) = (Severity::Warning, simulator.codes.unknown_field);
+    let message = format!("`{name}` is no field of {}'s here", simulator.name);
+    Notice { severity, code, option: name.to_owned(), message, help: Some(help), place }
 }
 
 impl FieldSpec {
@@ -158,7 +166,7 @@ impl FieldSpec {
             }
             FieldKind::Real(least, most) => text.parse::<f64>().is_ok_and(|real| (least..=most).contains(&real)),
             FieldKind::Switch => ["true", "false"].iter().any(|word| word.eq_ignore_ascii_case(text)),
-            // What decides nothing here may have a word of its own in a fork of MQSim's.
+            // What decides nothing here may have a word of its own in a fork of the simulator's.
             FieldKind::Word(_) if matches!(self.fate, Fate::Lost(_)) => !text.is_empty(),
             FieldKind::Word(words) => words.iter().any(|word| word.eq_ignore_ascii_case(text)),
             FieldKind::Numbers => {
@@ -171,6 +179,14 @@ impl FieldSpec {
 }
 
 impl FieldValue {
+    /// The field, and where it stands or that it is missing.
+    pub(super) fn source(&self) -> String {
+        match self.is_given {
+            true => format!("{} (line {})", self.spec.name, self.place.line),
+            false => format!("{} ({}'s default {})", self.spec.name, self.simulator.name, self.text),
+        }
+    }
+
     /// That it cannot be what it is.
     fn wrong(&self) -> Option<Notice> {
         if self.spec.holds(&self.text) {
@@ -178,7 +194,7 @@ impl FieldValue {
         }
         let found = if self.text.is_empty() { "nothing".to_owned() } else { format!("`{}`", shortened(&self.text)) };
         let message = format!("`{}` is {found}", self.spec.name);
-        Some(mistake("mqsim::bad-value", self.spec.name, message, &self.spec.right(), self.place.clone()))
+        Some(mistake(self.simulator.codes.bad_value, self.spec.name, message, &self.spec.right(), self.place.clone()))
     }
 
     /// That it is not taken over, where that makes a difference.
@@ -189,15 +205,15 @@ impl FieldValue {
     }
 
     /// That it is not taken over, and what follows.
-    pub(super) fn not_honoured(&self, follows: impl Into<String>) -> Notice {
+    pub(in super::super) fn not_honoured(&self, follows: impl Into<String>) -> Notice {
         let message = format!("`{} = {}` is not honoured", self.spec.name, shortened(&self.text));
-        self.notice(Severity::Warning, "mqsim::not-honoured", message, follows)
+        self.notice(Severity::Warning, self.simulator.codes.not_honoured, message, follows)
     }
 
     /// That it cannot be taken over, and what would be right.
-    pub(super) fn refused(&self, why: impl Into<String>) -> Notice {
+    pub(in super::super) fn refused(&self, why: impl Into<String>) -> Notice {
         let message = format!("`{} = {}` cannot be taken over", self.spec.name, shortened(&self.text));
-        self.notice(Severity::Error, "mqsim::refused", message, why)
+        self.notice(Severity::Error, self.simulator.codes.refused, message, why)
     }
 
     fn notice(&self, severity: Severity, code: &'static str, message: String, help: impl Into<String>) -> Notice {
@@ -216,33 +232,33 @@ fn shortened(text: &str) -> String {
 
 impl FieldValues {
     /// The value of a field that the table has.
-    pub(super) fn of(&self, name: &str) -> &FieldValue {
+    pub(in super::super) fn of(&self, name: &str) -> &FieldValue {
         self.0.iter().find(|value| value.spec.name == name).expect("the table has the field")
     }
 
     /// The same of a whole number; its least where it is wrong, which is told.
-    pub(super) fn count(&self, name: &str) -> u64 {
+    pub(in super::super) fn count(&self, name: &str) -> u64 {
         let value = self.of(name);
         let FieldKind::Count(least, _) = value.spec.kind else { panic!("{name} is no whole number") };
         value.text.parse().unwrap_or(least)
     }
 
-    pub(super) fn real(&self, name: &str) -> f64 {
+    pub(in super::super) fn real(&self, name: &str) -> f64 {
         let value = self.of(name);
         let FieldKind::Real(least, _) = value.spec.kind else { panic!("{name} is no number") };
         value.text.parse().unwrap_or(least)
     }
 
-    pub(super) fn is_on(&self, name: &str) -> bool {
+    pub(in super::super) fn is_on(&self, name: &str) -> bool {
         self.of(name).text.eq_ignore_ascii_case("true")
     }
 
     /// A word in capitals.
-    pub(super) fn word(&self, name: &str) -> String {
+    pub(in super::super) fn word(&self, name: &str) -> String {
         self.of(name).text.to_ascii_uppercase()
     }
 
-    pub(super) fn numbers(&self, name: &str) -> Vec<u16> {
+    pub(in super::super) fn numbers(&self, name: &str) -> Vec<u16> {
         let mut numbers: Vec<u16> = numbers(&self.of(name).text).filter_map(|word| word.parse().ok()).collect();
         numbers.sort_unstable();
         numbers.dedup();
@@ -250,7 +266,7 @@ impl FieldValues {
     }
 }
 
-/// The words between commas; MQSim takes no heed of a comma at the end.
+/// The words between commas; one at the end separates nothing.
 fn numbers(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|word| !word.is_empty())
 }
