@@ -65,7 +65,7 @@ pub enum Command {
     Run(Box<run::Arguments>),
     /// Run a fio command line as fio does: alias fio='assay fio'
     Fio(FioArguments),
-    /// Turn a file of fio, Iometer or MQSim into a plan, a drive or figures
+    /// Turn a file of fio, Iometer, MQSim, FEMU or NVMeVirt into a plan, a drive or figures
     Import(import::Arguments),
     /// Reproduce published reviews on simulated drives and compare every figure
     Replicate(replicate::Arguments),

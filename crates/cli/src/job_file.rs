@@ -1,4 +1,4 @@
-//! Files of fio, of Iometer and of MQSim, read with all that they ask of this machine.
+//! Files of fio, of Iometer and of simulators of drives, read with all that they ask of this machine.
 
 use std::io::{IsTerminal, Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -10,7 +10,7 @@ use host::open::{TextError, again, handle, regular_of, text};
 use lab::Environment;
 use lab::import::figures::is_fio_output;
 use lab::import::fio::{CommandLine, JobFile, World, import, import_line};
-use lab::import::{Import, ImportSource, Notice, Severity, icf, mqsim, render};
+use lab::import::{DriveImport, Import, ImportSource, Notice, Severity, icf, mqsim, render};
 use rustix::fs::OFlags;
 
 use crate::color;
@@ -255,6 +255,15 @@ pub fn read_mqsim(name: &str, text: &str, strict: bool, size: Option<Bytes>) -> 
     let import = mqsim::import(Path::new(name), text, size);
     judge(name, strict.then_some(STRICT), &import.notices, &import.sources, import.is_refused())?;
     Ok(import)
+}
+
+/// The drive that a simulator's file describes, which is read already.
+///
+/// # Errors
+/// As those of [`read`].
+pub fn read_drive(name: &str, strict: bool, import: DriveImport) -> Result<String, Failure> {
+    judge(name, strict.then_some(STRICT), &import.notices, &import.sources, import.is_refused())?;
+    Ok(import.drive.unwrap_or_default())
 }
 
 fn unreadable(name: &str, error: &str) -> Failure {

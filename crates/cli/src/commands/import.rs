@@ -1,4 +1,4 @@
-//! `assay import`: a file of fio, Iometer or MQSim as a plan, a drive, or figures.
+//! `assay import`: a file of fio, Iometer or a simulator of drives as a plan, a drive, or figures.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +6,9 @@ use block::{Bytes, parse_bytes};
 use drive::preset::Preset;
 use lab::import::figures::{self, FiguresRequest, FitShare};
 use lab::import::fio::plan_text;
-use lab::import::icf;
 use lab::import::mqsim::{self, Imported};
+use lab::import::nvmevirt::{self, NvmevirtRequest};
+use lab::import::{DriveImport, femu, icf};
 
 use crate::failure::Failure;
 use crate::job_file::{self, JobFileOptions};
@@ -20,8 +21,8 @@ use crate::terminal::{notice, say};
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Unsupported options are reported on standard error and in comments of what is written.")]
 pub struct Arguments {
-    /// The file: JOB.fio of fio, SPEC.icf of Iometer, ssdconfig.xml or workload.xml of MQSim; or one or several of fio's JSON
-    /// output
+    /// The file: JOB.fio of fio, SPEC.icf of Iometer, ssdconfig.xml or workload.xml of MQSim, a run script of FEMU, ssd_config.h
+    /// of NVMeVirt; or one or several of fio's JSON output
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
 
@@ -32,9 +33,14 @@ pub struct Arguments {
     #[command(flatten)]
     reading: JobFileOptions,
 
-    /// Size of the target, for jobs that use a share of it
+    /// Size of the target, for jobs that use a share of it; of NVMeVirt the memory that it is given (memmap_size) [default there:
+    /// 64 GiB]
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     size: Option<Bytes>,
+
+    /// Of NVMeVirt's ssd_config.h: the drive, by the name that BASE_SSD is compared with
+    #[arg(long, value_name = "NAME")]
+    base_ssd: Option<String>,
 
     #[command(flatten)]
     figures: FiguresOptions,
@@ -101,6 +107,9 @@ impl Arguments {
             let import = job_file::read_icf(job, strict)?;
             return Ok(icf::plan_text(&import, path, import.layout()));
         };
+        if let Some(import) = self.drive(path, &text)? {
+            return job_file::read_drive(job, strict, import);
+        }
         if !mqsim::is_xml(&text) {
             let import = job_file::read(job, &text, &self.reading, self.size)?;
             return Ok(plan_text(&import, path, import.layout()));
@@ -112,6 +121,24 @@ impl Arguments {
             Imported::Drive(text) => text,
             Imported::Nothing => String::new(),
         })
+    }
+
+    /// The drive that a text describes, if it is a file of a simulator's that only describes drives.
+    fn drive(&self, path: &Path, text: &str) -> Result<Option<DriveImport>, Failure> {
+        let is_header = !mqsim::is_xml(text) && nvmevirt::is_header(text);
+        if self.base_ssd.is_some() && !is_header {
+            return Err(Failure::usage("--base-ssd is for NVMeVirt's ssd_config.h; leave it out"));
+        }
+        if is_header {
+            self.only_fios(true)?;
+            let request = NvmevirtRequest { drive: self.base_ssd.as_deref(), memory: self.size };
+            return Ok(Some(nvmevirt::import(path, text, request)));
+        }
+        if mqsim::is_xml(text) || !femu::is_script(text) {
+            return Ok(None);
+        }
+        self.only_fios(false)?;
+        Ok(Some(femu::import(path, text)))
     }
 
     /// The figures of fio's JSON output.
@@ -157,7 +184,7 @@ impl Arguments {
         let asked = JobFileOptions { strict: false, ..self.reading.clone() };
         match asked.is_asked() || self.size.is_some() && !has_size {
             true => Err(Failure::usage(
-                "--section, --size, --variable and --allow-path are for fio's job files (--size for MQSim's scenarios too); leave them out",
+                "--section, --size, --variable and --allow-path are for fio's job files (--size for MQSim's scenarios and NVMeVirt too); leave them out",
             )),
             false => Ok(()),
         }

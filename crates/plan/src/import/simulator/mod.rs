@@ -4,10 +4,14 @@
 //! hold, what the simulator takes where it is missing and what becomes of it is a row of a table ([`field`]); a drive's file
 //! is written with what each of its values is from ([`drive_text`]).
 
+mod drive_import;
 pub(super) mod drive_text;
+pub(super) mod expression;
 pub(super) mod field;
+pub(super) mod lines;
 mod reference;
 
+pub use drive_import::DriveImport;
 pub(super) use reference::row;
 
 use super::{Notice, Severity, SourceRange};
