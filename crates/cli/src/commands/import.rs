@@ -125,20 +125,18 @@ impl Arguments {
 
     /// The drive that a text describes, if it is a file of a simulator's that only describes drives.
     fn drive(&self, path: &Path, text: &str) -> Result<Option<DriveImport>, Failure> {
-        let is_header = !mqsim::is_xml(text) && nvmevirt::is_header(text);
+        let is_xml = mqsim::is_xml(text);
+        let is_script = !is_xml && femu::is_script(text);
+        let is_header = !is_xml && !is_script && nvmevirt::is_header(text);
         if self.base_ssd.is_some() && !is_header {
             return Err(Failure::usage("--base-ssd is for NVMeVirt's ssd_config.h; leave it out"));
         }
-        if is_header {
-            self.only_fios(true)?;
-            let request = NvmevirtRequest { drive: self.base_ssd.as_deref(), memory: self.size };
-            return Ok(Some(nvmevirt::import(path, text, request)));
-        }
-        if mqsim::is_xml(text) || !femu::is_script(text) {
+        if !is_script && !is_header {
             return Ok(None);
         }
-        self.only_fios(false)?;
-        Ok(Some(femu::import(path, text)))
+        self.only_fios(is_header)?;
+        let request = NvmevirtRequest { drive: self.base_ssd.as_deref(), memory: self.size };
+        Ok(Some(if is_script { femu::import(path, text) } else { nvmevirt::import(path, text, request) }))
     }
 
     /// The figures of fio's JSON output.

@@ -12,6 +12,9 @@ use super::variables::Piece;
 /// The most options of a device, of which FEMU has some ninety.
 const OPTIONS_MAX: usize = 512;
 
+/// The option that is a size, which can have a unit.
+const SIZE: &str = "zns_zone_cap";
+
 /// The text of pieces, and where each of its bytes is from.
 struct Joined<'a> {
     text: String,
@@ -97,7 +100,7 @@ pub(super) fn options(
             continue;
         }
         let span = if value.is_empty() { span } else { joined.span(begins, value.len()) };
-        found.push(FoundField { name: name.to_owned(), text: plain(value), place: lines.place(span) });
+        found.push(FoundField { name: name.to_owned(), text: plain(name, value), place: lines.place(span) });
     }
     found
 }
@@ -117,13 +120,15 @@ fn items(text: &str) -> Vec<(usize, String)> {
     items
 }
 
-/// A number as QEMU reads one, in digits: `0x7ff`, `64M`.
-fn plain(value: &str) -> String {
+/// A number as QEMU reads one, in digits: `0x7ff`, and `64M` of a size.
+fn plain(name: &str, value: &str) -> String {
     let whole = value.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
-    let units = [('k', 10), ('m', 20), ('g', 30)];
-    let sized = units.iter().find_map(|(unit, shift)| {
-        let digits = value.strip_suffix([*unit, unit.to_ascii_uppercase()])?;
-        digits.parse::<u64>().ok()?.checked_mul(1 << shift)
-    });
-    whole.or(sized).map_or_else(|| value.to_owned(), |number| number.to_string())
+    let sized = || {
+        let units = [('k', 10), ('m', 20), ('g', 30)];
+        units.iter().filter(|_| name == SIZE).find_map(|(unit, shift)| {
+            let digits = value.strip_suffix([*unit, unit.to_ascii_uppercase()])?;
+            digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+        })
+    };
+    whole.or_else(sized).map_or_else(|| value.to_owned(), |number| number.to_string())
 }

@@ -138,8 +138,8 @@ impl<'t> Reader<'t> {
     fn end(&mut self, is_linked: bool) {
         let was_linked = std::mem::replace(&mut self.is_linked, is_linked);
         let mut words = std::mem::take(&mut self.words);
-        loop {
-            let Some(first) = words.first().and_then(Word::plain) else { break };
+        let mut begins = 0;
+        while let Some(first) = words.get(begins).and_then(Word::plain) {
             if CLOSING.contains(&first) {
                 self.depth = self.depth.saturating_sub(1);
             } else if OPENING.contains(&first) {
@@ -151,8 +151,9 @@ impl<'t> Reader<'t> {
             } else if !BEFORE.contains(&first) {
                 break;
             }
-            words.remove(0);
+            begins += 1;
         }
+        words.drain(..begins);
         if !words.is_empty() {
             self.commands.push(Command { words, is_conditional: self.depth > 0 || was_linked });
         }

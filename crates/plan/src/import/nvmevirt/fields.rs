@@ -68,7 +68,7 @@ pub(super) const DRIVE: &[FieldSpec] = &[
     taken("NAND_READ_LATENCY_MSB", TIME, LONGER),
     taken("NAND_READ_LATENCY_CSB", TIME, LONGER),
     taken("NAND_PROG_LATENCY", TIME, "`nand.program`; 1 µs at least"),
-    taken("NAND_ERASE_LATENCY", TIME, "`nand.erase`; 1 µs at least"),
+    taken("NAND_ERASE_LATENCY", Count(0, 1_000_000_000), "`nand.erase`; 1 µs at least"),
     taken(
         "FW_4KB_READ_LATENCY",
         TIME,

@@ -10,7 +10,7 @@ use super::super::simulator::field::{self, Fate, FieldSpec, FoundField};
 use super::super::simulator::lines::Lines;
 use super::super::simulator::{DriveImport, is_refused, mistake, row};
 use super::fields::DRIVE;
-use super::preprocessor::{Definitions, definitions, drives};
+use super::preprocessor::{DRIVES_MAX, Definitions, definitions, drives};
 use super::{NVMEVIRT, device};
 
 /// What is asked beside the header.
@@ -29,10 +29,9 @@ pub fn table() -> Vec<String> {
 
 /// Whether a text is a header of C's.
 pub fn is_header(text: &str) -> bool {
-    const BEGINNINGS: [&str; 6] = ["define", "ifndef", "ifdef", "if ", "pragma", "include"];
-    let mut lines = text.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
-    let is_one = |line: &str| BEGINNINGS.iter().any(|word| line.trim_start().starts_with(word));
-    lines.any(is_one) && text.lines().all(|line| !line.trim_start().starts_with('['))
+    const BEGINNINGS: [&str; 3] = ["#define ", "#ifndef ", "#pragma once"];
+    let begins = |line: &str| BEGINNINGS.iter().any(|word| line.starts_with(word));
+    text.lines().any(begins) && !text.lines().any(|line| line.starts_with('['))
 }
 
 /// Reads a header's text; `path` is for its name alone.
@@ -67,6 +66,10 @@ fn chosen(text: &str, asked: Option<&str>, lines: &Lines, notices: &mut Vec<Noti
         notices.push(mistake("nvmevirt::drive", "BASE_SSD", message, help, lines.place(0..0)));
         None
     };
+    if names.len() > DRIVES_MAX {
+        let help = "NVMeVirt's has five; leave the conditions on `BASE_SSD` of those that are meant";
+        return refuse(format!("the file has more than {DRIVES_MAX} drives"), help);
+    }
     if let Some(asked) = asked {
         if names.iter().any(|name| name == asked) {
             return Some(Some(asked.to_owned()));
@@ -85,7 +88,7 @@ fn chosen(text: &str, asked: Option<&str>, lines: &Lines, notices: &mut Vec<Noti
     }
     let has_flash =
         |name: &&String| definitions(text, Some(name), lines, &mut Vec::new()).of("NAND_CHANNELS").is_some();
-    let with_flash: Vec<String> = names.iter().take(64).filter(has_flash).cloned().collect();
+    let with_flash: Vec<String> = names.iter().filter(has_flash).cloned().collect();
     match &with_flash[..] {
         [only] => Some(Some(only.clone())),
         [] if plain.of("NAND_CHANNELS").is_some() => Some(None),

@@ -10,6 +10,14 @@ use super::super::{Notice, Severity};
 
 /// What the compiler is told to say which drive is built.
 const SELECTOR: &str = "BASE_SSD";
+/// What NVMeVirt itself numbers, which older headers leave to another (`ssd.h`).
+const NUMBERED: [(&str, &str); 5] = [
+    ("CELL_MODE_UNKNOWN", "0"),
+    ("CELL_MODE_SLC", "1"),
+    ("CELL_MODE_MLC", "2"),
+    ("CELL_MODE_TLC", "3"),
+    ("CELL_MODE_QLC", "4"),
+];
 /// The most conditions that may be open.
 const DEPTH_MAX: usize = 64;
 /// The most definitions, of which NVMeVirt has some two hundred.
@@ -35,11 +43,18 @@ pub(super) struct Definitions {
 
 /// A condition that is open.
 struct Condition {
+    /// Whether all around it hold.
     is_outer: bool,
     /// Whether a part of it was taken.
     is_done: bool,
     is_taken: bool,
     is_of_drive: bool,
+}
+
+impl Condition {
+    fn holds(&self) -> bool {
+        self.is_outer && self.is_taken
+    }
 }
 
 /// A directive: its name, what stands behind it, and where.
@@ -49,16 +64,22 @@ struct Directive<'t> {
     span: Range<usize>,
 }
 
-/// The names that a header compares `BASE_SSD` with, in its order.
+/// The most drives of a header, of which NVMeVirt's has five.
+pub(super) const DRIVES_MAX: usize = 32;
+
+/// The names that a header compares `BASE_SSD` with, in its order; one more than there may be where there are too many.
 pub(super) fn drives(text: &str) -> Vec<String> {
     let clean = without_comments(text);
     let mut names: Vec<String> = Vec::new();
-    for directive in directives(&clean).filter(|directive| matches!(directive.name, "if" | "elif")) {
+    for directive in directives(&clean).filter(|directive| matches!(directive.name, "if" | "elif" | "define")) {
         for (at, _) in directive.rest.match_indices(SELECTOR) {
             let behind = directive.rest[at + SELECTOR.len()..].trim_start();
             let Some(name) = behind.strip_prefix("==").map(|name| word(name.trim_start())) else { continue };
             if !name.is_empty() && !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
+            }
+            if names.len() > DRIVES_MAX {
+                return names;
             }
         }
     }
@@ -72,12 +93,12 @@ pub(super) fn definitions(text: &str, drive: Option<&str>, lines: &Lines, notice
     let clean = without_comments(text);
     let mut open: Vec<Condition> = Vec::new();
     for directive in directives(&clean) {
-        let is_taken = open.iter().all(|condition| condition.is_taken);
+        let is_taken = open.last().is_none_or(Condition::holds);
         match directive.name {
             "if" | "ifdef" | "ifndef" | "elif" | "else" | "endif" => {
                 found.condition(&directive, &mut open, lines, notices);
             }
-            "define" if is_taken => found.define(&directive, open.iter().any(|condition| condition.is_of_drive)),
+            "define" if is_taken => found.define(&directive, open.last().is_some_and(|last| last.is_of_drive)),
             "undef" if is_taken => drop(found.all.remove(word(&directive.rest))),
             _ => {}
         }
@@ -114,7 +135,9 @@ impl Definitions {
             {
                 return Some(drive.clone());
             }
-            let definition = self.all.get(name)?;
+            let Some(definition) = self.all.get(name) else {
+                return NUMBERED.iter().find(|(known, _)| *known == name).map(|(_, number)| (*number).to_owned());
+            };
             self.used.borrow_mut().insert(name.to_owned());
             Some(definition.body.clone())
         };
@@ -165,7 +188,8 @@ impl Definitions {
                 last.is_of_drive |= is_of_drive;
             }
             _ => {
-                let is_outer = open.iter().all(|condition| condition.is_taken) && open.len() < DEPTH_MAX;
+                let is_outer = open.last().is_none_or(Condition::holds) && open.len() < DEPTH_MAX;
+                let is_of_drive = is_of_drive || open.last().is_some_and(|last| last.is_of_drive);
                 let is_taken = is_outer && holds(notices);
                 open.push(Condition { is_outer, is_done: is_taken, is_taken, is_of_drive });
             }

@@ -113,10 +113,16 @@ impl Reader<'_, '_> {
         self.deeper()?;
         self.rest = &self.rest[1..];
         let value = self.level(0)?;
-        self.rest = self.rest.trim_start();
         self.depth -= 1;
-        self.rest = self.rest.strip_prefix(')').ok_or_else(|| "a parenthesis is not closed".to_owned())?;
+        self.closed()?;
         Ok(value)
+    }
+
+    fn closed(&mut self) -> Result<(), String> {
+        self.rest = self.rest.trim_start();
+        let found = self.rest.chars().next().ok_or_else(|| "a parenthesis is not closed".to_owned())?;
+        self.rest = self.rest.strip_prefix(')').ok_or_else(|| format!("`{found}` is not understood here"))?;
+        Ok(())
     }
 
     fn taken(&mut self, is_part: impl Fn(char) -> bool) -> String {
@@ -176,8 +182,7 @@ impl Reader<'_, '_> {
         self.rest = self.rest.trim_start_matches(['(', ' ']);
         let word = self.taken(|c| c.is_ascii_alphanumeric() || c == '_');
         if is_closed {
-            self.rest = self.rest.trim_start();
-            self.rest = self.rest.strip_prefix(')').ok_or_else(|| "a parenthesis is not closed".to_owned())?;
+            self.closed()?;
         }
         Ok(Number::Whole((self.arithmetic.meaning)(&word).is_some().into()))
     }
