@@ -42,6 +42,11 @@ pub fn of(command: &str) -> &'static [Example] {
         "import" => &[
             ("assay import job.fio --output plan.toml", "convert a job file into a plan"),
             ("assay import ssdconfig.xml --output drive.toml", "convert a configuration of MQSim's into a drive"),
+            ("assay import run-blackbox.sh --output drive.toml", "convert a run script of FEMU's into a drive"),
+            (
+                "assay import ssd_config.h --base-ssd SAMSUNG_970PRO --output drive.toml",
+                "convert one of the drives of NVMeVirt's header",
+            ),
         ],
         "replicate" => &[
             ("assay replicate ocaholic-x25m", "reproduce one published review"),

@@ -52,6 +52,7 @@ mod serve_api;
 mod serve_browser;
 mod serve_many;
 mod shells;
+mod simulator_corpus;
 mod slurm;
 mod smart_corpus;
 mod stored;

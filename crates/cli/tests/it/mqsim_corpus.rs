@@ -167,17 +167,3 @@ fn mqsim_scenario() -> String {
         "<MQSim_IO_Scenarios><IO_Scenario>{synthetic}</IO_Scenario><IO_Scenario>{trace}</IO_Scenario></MQSim_IO_Scenarios>"
     )
 }
-
-#[test]
-fn the_table_of_mqsims_fields_is_that_of_the_program() {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/import.md");
-    let docs = std::fs::read_to_string(docs).unwrap();
-    for row in mqsim::table() {
-        assert!(docs.lines().any(|line| line == row), "docs/import.md has no row\n{row}");
-    }
-    let rows = docs.lines().filter(|line| line.starts_with("| `") && line.matches('|').count() == 4);
-    let known = mqsim::table();
-    for row in rows.filter(|row| row.split('`').nth(1).is_some_and(|name| name.contains('_') && !name.contains(' '))) {
-        assert!(known.iter().any(|line| line == row), "the program has no row\n{row}");
-    }
-}

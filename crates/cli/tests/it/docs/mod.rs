@@ -220,13 +220,16 @@ const MQSIMS: &str = "<MQSim_IO_Scenarios><IO_Scenario><IO_Flow_Parameter_Set_Sy
 <Request_Size_Distribution>FIXED</Request_Size_Distribution><Average_Request_Size>8</Average_Request_Size>
 <Stop_Time>1000000</Stop_Time></IO_Flow_Parameter_Set_Synthetic></IO_Scenario></MQSim_IO_Scenarios>";
 
-/// The page on fio's job files and MQSim's files, with one of each.
+/// The page on fio's job files and simulators' files, with one of each.
 fn job_files(page: Page) {
     let shell = Shell::new(&[]);
     let job = "[job]\nfilename=scratch.fio\nrw=randread\nbs=4k\nsize=16m\nnumber_ios=100\n";
     std::fs::write(shell.place.path("job.fio"), job).unwrap();
     std::fs::write(shell.place.path("ssdconfig.xml"), "<Execution_Parameter_Set/>").unwrap();
     std::fs::write(shell.place.path("workload.xml"), MQSIMS).unwrap();
+    std::fs::write(shell.place.path("run-blackbox.sh"), "qemu-system-x86_64 -device femu,devsz_mb=1024,femu_mode=1\n")
+        .unwrap();
+    std::fs::write(shell.place.path("ssd_config.h"), crate::simulator_corpus::header()).unwrap();
     page.of_kind("sh").iter().for_each(|block| drop(shell.runs(block)));
 }
 

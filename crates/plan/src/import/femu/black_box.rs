@@ -160,9 +160,18 @@ fn collection(sizes: &Sizes, values: &FieldValues, notices: &mut Vec<Notice>) ->
     let blocks = values.of("blks_per_pl");
     let how =
         "no more than leave FEMU superblocks with an eighth of stale pages, and no fewer than the higher threshold";
-    DriveTable::new("gc")
-        .guess("policy", "superblocks", "FEMU's lines, of which it empties the one with the fewest valid pages")
-        .from("start", start as i64, &[low, high, blocks], how)
+    let policy = values.of("gc_policy");
+    let (name, of) = match &*policy.text {
+        "greedy" => ("superblocks", "FEMU's lines, of which it empties the one with the fewest valid pages"),
+        "random" => ("random", "of single blocks, where FEMU empties whole lines"),
+        "cost-benefit" => ("cost-benefit", "of single blocks, where FEMU empties whole lines"),
+        _ => {
+            let follows = "FEMU takes `greedy` for what it does not know: the superblock with the fewest valid pages";
+            notices.push(policy.not_honoured(follows));
+            ("superblocks", "greedy")
+        }
+    };
+    DriveTable::new("gc").from("policy", name, &[policy], of).from("start", start as i64, &[low, high, blocks], how)
 }
 
 fn buffer(sizes: &Sizes) -> DriveTable {

@@ -33,7 +33,7 @@ pub(super) const COMMON: &[FieldSpec] = &[
         "femu_mode",
         Count(0, 5),
         "2",
-        "what the device is: 1 a flash drive, 3 one in zones; of others no drive is made",
+        "what the device is: 1 a flash drive, 3 one in zones, 4 one that computes, of which the flash is taken; of others no drive is made",
     ),
     lost("namespaces", "1", &["1"], "the drive has one namespace, of all of `devsz_mb`"),
     lost("namespace_sizes", "", &[], "the drive has one namespace, of all of `devsz_mb`"),
@@ -70,10 +70,17 @@ pub(super) const COMMON: &[FieldSpec] = &[
     unused("meta", IDENTIFYING),
     unused("ms", IDENTIFYING),
     unused("cmbsz", "queues are in the host's memory"),
+    unused("fdm_size", COMPUTING),
+    unused("nr_cu", COMPUTING),
+    unused("nr_thread", COMPUTING),
+    unused("time_slice", COMPUTING),
+    unused("context_switch_time", COMPUTING),
+    unused("csf_runtime_scale", COMPUTING),
     unused("debug_ftl", "it prints"),
     unused("nand_bad_blocks", "no block is bad from the beginning"),
 ];
 
+const COMPUTING: &str = "what a drive computes is not simulated";
 const POLLING: &str = "the time that FEMU's threads take is the host's";
 const NAMING: &str = "a name or a place in the virtual machine";
 const IDENTIFYING: &str = "what the controller says of itself";
@@ -103,7 +110,12 @@ pub(super) const BLACK_BOX: &[FieldSpec] = &[
         "`gc.start`: what is left of a hundred, of the blocks of a die; fewer where FEMU finds no block with an eighth of stale pages",
     ),
     taken("gc_thres_pcent_high", Count(0, 100), "95", "`gc.start`, at least: below it FEMU empties any block"),
-    lost("gc_policy", "greedy", &["greedy"], "the superblock with the fewest valid pages is emptied"),
+    taken(
+        "gc_policy",
+        Text,
+        "greedy",
+        "`gc.policy`: `superblocks`; `random` and `cost-benefit` likewise, of single blocks",
+    ),
     lost("gc_strategy", "0", &["0"], "the superblock with the fewest valid pages is emptied"),
     optional("op_pcent", Count(0, 10_000), "`capacity.user`, in place of `devsz_mb`: all flash less that share of it"),
     lost("read_cache_mb", "0", &["0"], "reads fill no cache"),
@@ -142,6 +154,9 @@ pub(super) const ZONED: &[FieldSpec] = &[
         "4",
         "`geometry.program`: so many pages of 16 KiB; `nand`: FEMU's times of 1 (SLC), 3 (TLC) and 4 (QLC)",
     ),
+    optional("zns_pg_rd_lat", Count(500, 10_000_000), "`nand.read`, in ns, in place of FEMU's time"),
+    optional("zns_pg_wr_lat", Count(1_000, 100_000_000), "`nand.program`, in ns, likewise"),
+    optional("zns_blk_er_lat", Count(1_000, LONGEST), "`nand.erase`, in ns, likewise"),
     optional(
         "zns_read",
         Count(500, 10_000_000),

@@ -96,11 +96,15 @@ fn drive<'a>(
     let (specs, others) = match common.count("femu_mode") {
         1 => (BLACK_BOX, ZONED),
         3 => (ZONED, BLACK_BOX),
+        4 => {
+            notices
+                .push(mode.not_honoured("the drive is the flash of such a device; what it computes is not simulated"));
+            (BLACK_BOX, ZONED)
+        }
         number => {
             notices.push(mode.refused(match number {
                 0 => "the translation layer of an open-channel drive is the host's; femu_mode=1 is a drive with its own",
                 2 => "such a device has no flash and no model of time; femu_mode=1 is a flash drive, femu_mode=3 one in zones",
-                4 => "what such a device computes is not simulated; femu_mode=1 is its flash drive alone",
                 _ => "such a device stores keys and values; femu_mode=1 is its flash drive alone",
             }));
             return None;
@@ -113,8 +117,8 @@ fn drive<'a>(
         return None;
     }
     let (about, tables) = match common.count("femu_mode") {
-        1 => black_box::drive(&common, &values, notices)?,
-        _ => zoned::drive(&common, &values, notices)?,
+        3 => zoned::drive(&common, &values, notices)?,
+        _ => black_box::drive(&common, &values, notices)?,
     };
     Some(DriveFile { simulator: &FEMU, path, name: None, about, tables, place })
 }

@@ -104,6 +104,8 @@ fn collection_begins_where_femu_finds_an_eighth_of_stale_pages() {
     assert_eq!(start("devsz_mb=12288,gc_thres_pcent=90"), "25");
     // 15 GiB: no room for an eighth, and 13 blocks to the end of what can be.
     assert_eq!(start("devsz_mb=15360"), "12");
+    let other = drive("-device femu,femu_mode=1,devsz_mb=12288,gc_policy=cost-benefit");
+    assert!(other.contains("policy = \"cost-benefit\""), "{other}");
     assert_eq!(start("devsz_mb=12288,gc_thres_pcent=100,gc_thres_pcent_high=100"), "2");
 }
 
@@ -127,6 +129,9 @@ fn a_drive_in_zones_has_a_block_of_each_plane_to_a_zone() {
     assert!(
         refused("-device femu,devsz_mb=4096,femu_mode=3,zns_flash_type=2").contains("1 (SLC), 3 (TLC) and 4 (QLC)")
     );
+    let own = ",zns_pg_rd_lat=48000,zns_pg_wr_lat=850000,zns_blk_er_lat=3000000";
+    let own = drive(&format!("-device femu,devsz_mb=4096,femu_mode=3,zns_flash_type=2{own}"));
+    assert!(own.contains("read = \"48000 ns\"") && own.contains("erase: zns_blk_er_lat (line 1)"), "{own}");
     let three = "-device femu,devsz_mb=4096,femu_mode=3,zns_flash_type=3";
     assert!(told(&read(three)).contains("no whole number of flash pages"), "{}", told(&read(three)));
     drive(three);
@@ -137,7 +142,7 @@ fn what_makes_no_drive_is_refused_with_the_reason() {
     for (text, words) in [
         ("-device femu,devsz_mb=4096", "no flash and no model of time"),
         ("-device femu,devsz_mb=4096,femu_mode=0", "the translation layer of an open-channel drive is the host's"),
-        ("-device femu,devsz_mb=4096,femu_mode=4", "is not simulated"),
+        ("-device femu,devsz_mb=4096,femu_mode=5", "stores keys and values"),
         ("-device femu,devsz_mb=32768,femu_mode=1", "add it: `blks_per_pl=…`"),
         ("-device femu,devsz_mb=4k,femu_mode=1", "give a whole number"),
         ("-device femu,devsz_mb=-1,femu_mode=1", "give a whole number"),
@@ -192,7 +197,7 @@ fn what_femu_has_and_the_model_has_not_is_told_with_its_line() {
     for (option, words) in [
         ("ch_xfer_lat=100", "neither does the drive"),
         ("namespaces=2", "one namespace"),
-        ("gc_policy=random", "with the fewest valid pages is emptied"),
+        ("gc_policy=oldest", "FEMU takes `greedy` for what it does not know"),
         ("subsys=a", "writes have no placement"),
         ("pg_rd_lta=4", "did you mean `pg_rd_lat`?"),
         ("stream_support=on", "is no field of FEMU's here"),
@@ -203,6 +208,8 @@ fn what_femu_has_and_the_model_has_not_is_told_with_its_line() {
         assert!(only.to_string().contains(words) && only.place.line == 2, "{option}: {only}");
         assert!(import.drive.unwrap().contains(words), "{option} is not in the file's comments");
     }
+    let import = read("-device femu,devsz_mb=12288,femu_mode=4,nr_cu=2");
+    assert!(told(&import).contains("what it computes is not simulated") && !import.is_refused(), "{}", told(&import));
     let import = read("source env.sh\n-device femu,devsz_mb=12288,femu_mode=1");
     assert!(told(&import).contains("another file is run here, which is not read"), "{}", told(&import));
 }

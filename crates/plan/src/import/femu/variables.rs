@@ -123,7 +123,7 @@ impl Script {
             match &part.kind {
                 PartKind::Text(text) => value.push(Piece { text: text.clone(), span, unknown: None }),
                 PartKind::Other(what) => value.push(unknown(span, format!("{what} is not carried out"))),
-                PartKind::Arithmetic(text) => value.push(self.reckon(text, span)),
+                PartKind::Arithmetic(text) => value.push(self.arithmetic(text, span)),
                 PartKind::Variable(name, default) => match (self.values.get(name), default) {
                     (Some(pieces), _) => value.extend_from_slice(pieces),
                     (None, Some(default)) => value.push(Piece { text: default.clone(), span, unknown: None }),
@@ -138,7 +138,7 @@ impl Script {
         Ok(value)
     }
 
-    fn reckon(&self, text: &str, span: Range<usize>) -> Piece {
+    fn arithmetic(&self, text: &str, span: Range<usize>) -> Piece {
         let meaning = |name: &str| {
             let pieces = self.values.get(name)?;
             let is_known = pieces.iter().all(|piece| piece.unknown.is_none());

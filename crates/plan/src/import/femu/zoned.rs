@@ -16,6 +16,9 @@ const CACHES: u64 = 3;
 const TIMES: [(u64, [u64; 3]); 3] =
     [(1, [4_000, 75_000, 2_000_000]), (3, [32_000, 937_500, 3_000_000]), (4, [85_000, 12_196_000, 3_000_000])];
 
+/// Options that go before those.
+const OWN_TIMES: [&str; 3] = ["zns_pg_rd_lat", "zns_pg_wr_lat", "zns_blk_er_lat"];
+
 struct Layout {
     planes: u64,
     /// In bytes; a flash page is what is programmed at once.
@@ -67,7 +70,8 @@ fn layout(common: &FieldValues, values: &FieldValues, notices: &mut Vec<Notice>)
     let is_old = ["zns_read", "zns_write"].iter().any(|name| values.of(name).is_given);
     let bits = count("zns_flash_type");
     let known = TIMES.iter().find(|(of, _)| *of == bits).map(|(_, times)| *times);
-    let Some(times) = known.or(is_old.then_some([40_000, 200_000, 2_000_000])) else {
+    let is_told = OWN_TIMES.iter().all(|name| values.of(name).is_given);
+    let Some(times) = known.or((is_old || is_told).then_some([40_000, 200_000, 2_000_000])) else {
         notices.push(values.of("zns_flash_type").refused("FEMU has times for 1 (SLC), 3 (TLC) and 4 (QLC)"));
         return None;
     };
@@ -101,7 +105,7 @@ fn layout(common: &FieldValues, values: &FieldValues, notices: &mut Vec<Notice>)
     };
     let times = match is_old {
         true => [read_or(values, "zns_read", 40_000), read_or(values, "zns_write", 200_000), times[2]],
-        false => times,
+        false => [0, 1, 2].map(|at| read_or(values, OWN_TIMES[at], times[at])),
     };
     let zones = device / size_of_zone;
     Some(Layout { planes, program, sense, block: whole, size: size_of_zone, capacity, zones, dies, times, is_old })
@@ -156,12 +160,16 @@ fn geometry(layout: &Layout, values: &FieldValues) -> DriveTable {
 fn nand(layout: &Layout, values: &FieldValues) -> DriveTable {
     let kind = values.of("zns_flash_type");
     let [read, program, erase] = layout.times.map(|time| format!("{time} ns"));
-    let of = |name| if layout.is_old { values.of(name) } else { kind };
-    let how = if layout.is_old { "" } else { "FEMU's time of this kind" };
+    let old = ["zns_read", "zns_write", "zns_flash_type"];
+    let [of_read, of_program, of_erase] = [0, 1, 2].map(|at| match values.of(OWN_TIMES[at]) {
+        own if own.is_given && !layout.is_old => (own, ""),
+        _ if layout.is_old && at < 2 => (values.of(old[at]), ""),
+        _ => (kind, "FEMU's time of this kind"),
+    });
     DriveTable::new("nand")
-        .from("read", read, &[of("zns_read")], how)
-        .from("program", program, &[of("zns_write")], how)
-        .from("erase", erase, &[kind], "FEMU's time of this kind")
+        .from("read", read, &[of_read.0], of_read.1)
+        .from("program", program, &[of_program.0], of_program.1)
+        .from("erase", erase, &[of_erase.0], of_erase.1)
         .guess("channel", "1000 GB/s", "FEMU's channels take no time")
         .guess("copy_back", false, "FEMU moves no pages")
         .guess("keeps_page", false, "FEMU reads a page anew each time")

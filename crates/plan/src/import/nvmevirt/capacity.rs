@@ -4,8 +4,10 @@ use block::Bytes;
 
 use super::super::Notice;
 use super::super::simulator::field::FieldValues;
-use super::device::{DriveKind, PAGE, given_or};
+use super::kind::DriveKind;
 
+/// An entry of NVMeVirt's map (`ssd_init_params`).
+pub(super) const PAGE: u64 = 4096;
 /// The memory of NVMeVirt's own example (`memmap_size=64G` of its README).
 pub(super) const MEMORY: Bytes = Bytes::from_gib(64);
 /// Blocks of a die that writing and collection keep open, beside `gc.start`.
@@ -49,6 +51,11 @@ pub(super) fn sizes(kind: DriveKind, values: &FieldValues, memory: u64, notices:
         return None;
     }
     Some(sizes)
+}
+
+/// A number, or another where the header has none.
+pub(super) fn given_or(values: &FieldValues, name: &str, otherwise: u64) -> u64 {
+    if values.of(name).is_given { values.count(name) } else { otherwise }
 }
 
 fn dies(values: &FieldValues) -> u64 {

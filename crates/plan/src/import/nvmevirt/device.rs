@@ -3,58 +3,14 @@
 use block::Bytes;
 use toml::Value;
 
+use super::super::Notice;
 use super::super::simulator::drive_text::DriveTable;
 use super::super::simulator::field::{FieldValue, FieldValues};
-use super::super::simulator::lines::Lines;
-use super::super::simulator::mistake;
-use super::super::{Notice, Severity};
-use super::NVMEVIRT;
-use super::capacity::{MEMORY, START, Sizes, sizes};
-use super::preprocessor::Definitions;
+use super::capacity::{MEMORY, PAGE, START, Sizes, given_or, sizes};
+use super::kind::DriveKind;
 
-/// An entry of NVMeVirt's map (`ssd_init_params`).
-pub(super) const PAGE: u64 = 4096;
-/// What the channel model reckons with, in bytes (`channel_model.h`).
+/// The unit of the channel model, in bytes (`channel_model.h`).
 const UNIT: u64 = 128;
-
-/// What a drive is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DriveKind {
-    Conventional,
-    Zoned,
-}
-
-/// What the drive is, if that has flash. Tells of a kind that NVMeVirt itself has not.
-pub(super) fn kind(defined: &Definitions, lines: &Lines, notices: &mut Vec<Notice>) -> Option<DriveKind> {
-    let has_zones = defined.of("ZONE_SIZE").is_some();
-    let otherwise = if has_zones { DriveKind::Zoned } else { DriveKind::Conventional };
-    let Some(definition) = defined.of("NS_SSD_TYPE_0") else { return Some(otherwise) };
-    let word = definition.body.trim_matches(['(', ')', ' ']);
-    let place = lines.place(definition.span.clone());
-    match word {
-        "SSD_TYPE_CONV" => Some(DriveKind::Conventional),
-        "SSD_TYPE_ZNS" => Some(DriveKind::Zoned),
-        "SSD_TYPE_NVM" | "SSD_TYPE_KV" => {
-            let message = format!("`NS_SSD_TYPE_0 = {word}` cannot be taken over");
-            let help = "such a drive has no flash and no model of it; SSD_TYPE_CONV and SSD_TYPE_ZNS have";
-            notices.push(mistake(NVMEVIRT.codes.refused, "NS_SSD_TYPE_0", message, help, place));
-            None
-        }
-        _ => {
-            let (severity, code) = (Severity::Warning, NVMEVIRT.codes.not_honoured);
-            let message = format!("`NS_SSD_TYPE_0 = {word}` is no kind of NVMeVirt's own");
-            let taken = if has_zones { "a drive in zones" } else { "a conventional drive" };
-            let help = Some(format!("it is taken for {taken}; what its translation layer does is not known here"));
-            notices.push(Notice { severity, code, option: "NS_SSD_TYPE_0".to_owned(), message, help, place });
-            Some(otherwise)
-        }
-    }
-}
-
-/// A number, or another where the header has none.
-pub(super) fn given_or(values: &FieldValues, name: &str, otherwise: u64) -> u64 {
-    if values.of(name).is_given { values.count(name) } else { otherwise }
-}
 
 /// The tables of the drive's file, and what it is in a few words; none if it cannot be.
 pub(super) fn drive(
@@ -277,7 +233,7 @@ fn link(values: &FieldValues) -> DriveTable {
     let bandwidth = rate(values.count("PCIE_BANDWIDTH"), 0);
     DriveTable::new("link")
         .from("rate", format!("{bandwidth} B/s"), &[values.of("PCIE_BANDWIDTH")], "whole ns for 128 B")
-        .guess("frame", format!("{UNIT} B"), "what NVMeVirt reckons with")
+        .guess("frame", format!("{UNIT} B"), "the unit of the channel model of NVMeVirt")
         .guess("frame_overhead", "0 ns", "in the rate")
         .guess("command", "0 ns", "in the firmware's times")
         .guess("duplex", false, "NVMeVirt has one rate for both ways")

@@ -11,7 +11,7 @@ use super::super::simulator::lines::Lines;
 use super::super::simulator::{DriveImport, is_refused, mistake, row};
 use super::fields::DRIVE;
 use super::preprocessor::{DRIVES_MAX, Definitions, definitions, drives};
-use super::{NVMEVIRT, device};
+use super::{NVMEVIRT, device, kind};
 
 /// What is asked beside the header.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,7 +46,7 @@ fn read(path: &Path, text: &str, request: NvmevirtRequest, notices: &mut Vec<Not
     let chosen = chosen(text, request.drive, &lines, notices)?;
     let defined = definitions(text, chosen.as_deref(), &lines, notices);
     let place = lines.place(defined.of("NAND_CHANNELS").map_or(0..0, |found| found.span.clone()));
-    let kind = device::kind(&defined, &lines, notices)?;
+    let kind = kind::kind(&defined, &lines, notices)?;
     let values = field::values(&NVMEVIRT, DRIVE, found(&defined, &lines, notices), &place, notices);
     if is_refused(notices) {
         return None;

@@ -2,7 +2,7 @@
 //!
 //! The file is read as C's preprocessor reads it, for one of the drives that it has (`preprocessor`): conditions, definitions and
 //! expressions of whole numbers, and nothing else. What the definitions are is a table (`fields`), and what a drive is by
-//! them is in `device`, `conventional` and `zoned`.
+//! them is in `kind`, `capacity` and `device`.
 //!
 //! Source: snu-csl/nvmevirt, commit 61c90f7: `ssd_config.h` for names, `ssd.c`, `conv_ftl.c`, `zns_ftl.c` and `channel_model.c` for what
 //! they do.
@@ -11,6 +11,7 @@ mod capacity;
 mod device;
 mod fields;
 mod import;
+mod kind;
 mod preprocessor;
 #[cfg(test)]
 mod tests;

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_and_units_are_reckoned_as_in_c() {
+    fn whole_numbers_and_units_are_computed_as_in_c() {
         for (text, whole) in [
             ("(35760 - 6000)", 29_760),
             ("8 * 2 * PAGE * 2", 1 << 20),
