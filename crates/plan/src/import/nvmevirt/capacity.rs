@@ -16,6 +16,8 @@ const OPEN_BLOCKS: u64 = 3;
 pub(super) const START: u64 = 2;
 /// The most pages of a block.
 const BLOCK_PAGES_MAX: u64 = 16_384;
+/// The most blocks that take the place of a larger one.
+const PARTS_MAX: u64 = 64;
 
 /// The sizes that several tables need, in bytes.
 pub(super) struct Sizes {
@@ -32,25 +34,36 @@ pub(super) struct Sizes {
 /// The sizes, if a drive can have them; tells why not.
 pub(super) fn sizes(kind: DriveKind, values: &FieldValues, memory: u64, notices: &mut Vec<Notice>) -> Option<Sizes> {
     let [sense, program] = ["FLASH_PAGE_SIZE", "ONESHOT_PAGE_SIZE"].map(|name| values.count(name));
-    if sense % PAGE != 0 || program % sense != 0 {
+    if !sense.is_multiple_of(PAGE) || !program.is_multiple_of(sense) {
         notices.push(values.of("ONESHOT_PAGE_SIZE").refused(format!(
             "a flash page is whole pages of {PAGE} B, and what is programmed at once is whole flash pages of {sense} B"
         )));
         return None;
     }
-    let sizes = match kind {
-        DriveKind::Conventional => conventional(values, memory, notices)?,
-        DriveKind::Zoned => zoned(values, memory, notices)?,
-    };
-    if sizes.block_pages > BLOCK_PAGES_MAX {
-        let block = if given_or(values, "BLKS_PER_PLN", 0) > 0 { "BLKS_PER_PLN" } else { "BLK_SIZE" };
-        notices.push(values.of(block).refused(format!(
-            "a block has {} pages of 4 KiB, and the model has {BLOCK_PAGES_MAX} at most; give a smaller --size, or smaller blocks",
-            sizes.block_pages
+    match kind {
+        DriveKind::Conventional => conventional(values, memory, notices),
+        DriveKind::Zoned => zoned(values, memory, notices),
+    }
+}
+
+/// Pages of a block of the model's, and how many of them make one of NVMeVirt's; tells where that is several.
+fn divided(pages: u64, program: u64, values: &FieldValues, notices: &mut Vec<Notice>) -> Option<(u64, u64)> {
+    let value = ["BLKS_PER_PLN", "BLK_SIZE", "ZONE_SIZE"].into_iter().find(|name| given_or(values, name, 0) > 0);
+    let value = values.of(value.unwrap_or("BLK_SIZE"));
+    let least = pages.div_ceil(BLOCK_PAGES_MAX).max(1);
+    let sizes = (least..=PARTS_MAX).map(|parts| (pages.div_ceil(parts).next_multiple_of(program / PAGE), parts));
+    let Some((part, parts)) = sizes.into_iter().find(|(part, _)| *part <= BLOCK_PAGES_MAX) else {
+        notices.push(value.refused(format!(
+            "a block has {pages} pages of 4 KiB, and the model has {BLOCK_PAGES_MAX} at most; give a smaller --size, or smaller blocks"
         )));
         return None;
+    };
+    if parts > 1 {
+        notices.push(value.not_honoured(format!(
+            "a block has {pages} pages of 4 KiB, and the model has {BLOCK_PAGES_MAX} at most; {parts} blocks take its place"
+        )));
     }
-    Some(sizes)
+    Some((part, parts))
 }
 
 /// A number, or another where the header has none.
@@ -84,10 +97,11 @@ fn conventional(values: &FieldValues, memory: u64, notices: &mut Vec<Notice>) ->
         }
         blocks => (blocks, of_part.div_ceil(blocks * dies_of_part)),
     };
-    let block_pages = block.div_ceil(program) * (program / PAGE);
+    let (block_pages, parts) = divided(block.div_ceil(program) * (program / PAGE), program, values, notices)?;
+    let blocks = blocks * parts;
     // Whole percent, rounded down as in `conv_init_params`.
     let percent = ((1.0 + values.real("OP_AREA_PERCENT")) * 100.0) as u64;
-    let user = memory / percent * 100 / PAGE * PAGE;
+    let user = (u128::from(memory) * 100 / u128::from(percent)) as u64 / PAGE * PAGE;
     let of_user = (user / PAGE).div_ceil(dies).div_ceil(block_pages);
     let enough = blocks.max(of_user + OPEN_BLOCKS + START);
     if enough > blocks {
@@ -105,7 +119,7 @@ fn zoned(values: &FieldValues, memory: u64, notices: &mut Vec<Notice>) -> Option
     let [sense, program] = ["FLASH_PAGE_SIZE", "ONESHOT_PAGE_SIZE"].map(|name| values.count(name));
     let (zone, dies) = (values.of("ZONE_SIZE"), dies(values));
     let size = given_or(values, "ZONE_SIZE", 0);
-    if size < PAGE || size > memory || size % PAGE != 0 {
+    if size < PAGE || size > memory || !size.is_multiple_of(PAGE) {
         notices.push(
             zone.refused(format!(
                 "a zone is whole pages of {PAGE} B, and no larger than the memory, {memory} B: --size"
@@ -128,6 +142,7 @@ fn zoned(values: &FieldValues, memory: u64, notices: &mut Vec<Notice>) -> Option
         )));
     }
     let zones = memory / size;
-    let sizes = Sizes { user: zones * capacity, spare: 0, program, sense, block_pages: block / PAGE, zones: None };
+    let (block_pages, _) = divided(block / PAGE, program, values, notices)?;
+    let sizes = Sizes { user: zones * capacity, spare: 0, program, sense, block_pages, zones: None };
     Some(Sizes { zones: Some((size, capacity, zones)), ..sizes })
 }

@@ -24,9 +24,10 @@ const SIZE: FieldKind = Count(0, 1 << 46);
 
 /// The definitions of a drive.
 pub(super) const DRIVE: &[FieldSpec] = &[
-    unused(
+    optional(
         "NS_SSD_TYPE_0",
-        "it says what the drive is: CONV a flash drive, ZNS one in zones; of others no drive is made",
+        Text,
+        "`SSD_TYPE_CONV` is a flash drive, `SSD_TYPE_ZNS` one with `[zones]`; of others no drive is made",
     ),
     lost("NS_CAPACITY_0", &["0"], "the drive has one namespace, of all memory"),
     lost("NR_NAMESPACES", &["1"], "the drive has one namespace, of all memory"),

@@ -6,7 +6,7 @@ use block::{Bytes, nearest};
 
 use super::super::Notice;
 use super::super::simulator::drive_text::DriveFile;
-use super::super::simulator::field::{self, Fate, FieldSpec, FoundField};
+use super::super::simulator::field::{self, Fate, FieldKind, FieldSpec, FoundField};
 use super::super::simulator::lines::Lines;
 use super::super::simulator::{DriveImport, is_refused, mistake, row};
 use super::fields::DRIVE;
@@ -109,8 +109,8 @@ fn found(defined: &Definitions, lines: &Lines, notices: &mut Vec<Notice>) -> Vec
     for spec in DRIVE {
         let Some(definition) = defined.of(spec.name) else { continue };
         let place = lines.place(definition.span.clone());
-        let text = match spec.fate {
-            Fate::Unused => Ok(definition.body.clone()),
+        let text = match (spec.kind, spec.fate) {
+            (FieldKind::Text, Fate::Unused | Fate::Optional) => Ok(definition.body.clone()),
             _ => defined.value(spec.name).expect("it is defined").map(|value| value.to_string()),
         };
         match text {

@@ -198,7 +198,7 @@ fn what_a_definition_cannot_be_is_refused_with_what_would_be_right() {
         ("NAND_PROG_LATENCY", "1.5", "give a whole number"),
         ("ONESHOT_PAGE_SIZE", "KB(48)", "whole flash pages"),
         ("FLASH_PAGE_SIZE", "5000", "whole pages"),
-        ("BLKS_PER_PLN", "(1)", "16384 at most"),
+        ("BLKS_PER_PLN", "(0)\n#define BLK_SIZE GB(1024)", "16384 at most; give a smaller --size"),
         ("OP_AREA_PERCENT", "(1 / 0)", "divides by 0"),
         ("OP_AREA_PERCENT", "-0.5", "give a number"),
     ] {
@@ -230,6 +230,13 @@ fn what_nvmevirt_has_and_the_model_has_not_is_told_with_its_line() {
         assert!(only.to_string().contains(words), "{name}: {only}");
         assert!(import.drive.unwrap().contains(words), "{name} is not in the file's comments");
     }
+}
+
+#[test]
+fn a_block_larger_than_the_models_is_several() {
+    let import = read(&changed("BLKS_PER_PLN", "(2)"), Some("CONV"));
+    assert!(told(&import).contains("a block has 32768 pages of 4 KiB"), "{}", told(&import));
+    assert!(import.drive.unwrap().contains("pages_per_block = 16384"));
 }
 
 #[test]
