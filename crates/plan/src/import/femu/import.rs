@@ -9,7 +9,7 @@ use super::super::simulator::{DriveImport, is_refused, mistake, row};
 use super::super::{Notice, Severity, SourceRange};
 use super::fields::{BLACK_BOX, COMMON, ZONED};
 use super::options::options;
-use super::variables::{DeviceWords, TooLong, script};
+use super::variables::{DeviceWords, EXPANDED_MAX, TooLong, script};
 use super::{FEMU, black_box, shell, zoned};
 
 /// The options of FEMU's device and what becomes of them, as rows of a table in Markdown: name, default, what becomes of it.
@@ -38,7 +38,7 @@ fn read(path: &Path, text: &str, notices: &mut Vec<Notice>) -> Option<String> {
     let script = match script(&shell::commands(text)) {
         Ok(script) => script,
         Err(TooLong(span)) => {
-            let message = "the script's variables come to more than 4 MiB".to_owned();
+            let message = format!("the script's variables come to more than {} MiB", EXPANDED_MAX >> 20);
             let help = "FEMU's own come to some kilobytes; give the options of its device alone";
             notices.push(mistake("femu::too-long", "script", message, help, lines.place(span)));
             return None;

@@ -11,7 +11,7 @@ use super::super::simulator::expression::Arithmetic;
 use super::shell::{Command, Part, PartKind, Word, is_name};
 
 /// The most that all expanded words of a script come to, in bytes and pieces.
-const EXPANDED_MAX: usize = 4 << 20;
+pub(super) const EXPANDED_MAX: usize = 4 << 20;
 /// The most pieces of a value.
 const PIECES_MAX: usize = 4096;
 

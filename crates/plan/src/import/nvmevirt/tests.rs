@@ -133,6 +133,9 @@ fn a_conventional_drive_has_the_sizes_and_times_of_its_definitions() {
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }
+    let slower = drive(&changed("FW_CH_XFER_LATENCY", "(413)"), "CONV");
+    // 413 ns for 4 KiB are 12 for 128 B, in whole ns.
+    assert!(slower.contains("channel = \"780487804 B/s\""), "{slower}");
     assert!(text.contains("program: NAND_PROG_LATENCY (line 27)"), "{text}");
 }
 
@@ -178,6 +181,8 @@ fn conditions_are_those_of_the_preprocessor() {
             &format!("1000\n#if {condition}\n#undef NAND_PROG_LATENCY\n#define NAND_PROG_LATENCY 77000\n#endif"),
         );
         assert_eq!(drive(&header, "CONV").contains("program = \"77000 ns\""), is_taken, "{condition}");
+        let other = header.replace("#undef NAND", "#elif 1\n#else\n#undef NAND");
+        assert!(drive(&other, "CONV").contains("program = \"1000 ns\""), "{condition}: another part was taken");
     }
     let header =
         changed("NAND_PROG_LATENCY", "1000\n#if __has_include(<a.h>)\n#define NAND_PROG_LATENCY 77000\n#endif");
