@@ -130,6 +130,7 @@ impl Attachment {
     /// # Errors
     /// If FUSE or loop devices are not to be had, or the data's file cannot be used.
     pub fn new(registry: &Registry, name: &str, drive: Device, terms: &AttachOptions) -> Result<Self, AttachError> {
+        let is_rotational = drive.is_rotational();
         let opened = OpenedDrive::new(registry, name, drive, terms)?;
         let (place, shape) = (opened.place().to_owned(), opened.shape());
         let failed = |cause| AttachError::Content { path: place.clone(), cause };
@@ -138,6 +139,10 @@ impl Attachment {
         // A file that nobody answers for hangs whoever opens it: it is served before it has a device.
         let (device, floor) = waiting.while_it_echoes(|| {
             let device = LoopDevice::over(&place, shape.block.max(Bytes::new(512)), terms.partitions)?;
+            if is_rotational {
+                // Where this cannot be said, as with a /sys that is read-only, it looks like the file's own device.
+                device.set_rotational().ok();
+            }
             let floor = overhead::measure(device.path(), |open| Ok(loop_device::is_over(open, &place)))?;
             Ok((device, floor))
         })?;
@@ -150,7 +155,7 @@ impl Attachment {
     /// If the driver is not there, is older than Linux 6.5, or refuses; or if the data's file cannot be used.
     #[cfg(feature = "ublk")]
     pub fn by_ublk(registry: &Registry, name: &str, drive: Device, terms: &AttachOptions) -> Result<Self, AttachError> {
-        let turns = matches!(drive, Device::Disk(_));
+        let turns = drive.is_rotational();
         let opened = OpenedDrive::new(registry, name, drive, terms)?;
         let device = crate::ublk::Added::new(opened.shape(), turns)?;
         let number = device.number();

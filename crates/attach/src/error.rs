@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use block::Bytes;
 use host::Mount;
 use thiserror::Error;
 
@@ -47,6 +48,18 @@ pub enum AttachError {
         /// What the kernel said.
         #[source]
         cause: io::Error,
+    },
+    /// The data of the drive can be in no file of that file system.
+    #[error(
+        "the file system of {} has no files of {capacity}, which the drive's data needs (ext4: 16 TiB at most); give --backing FILE \
+         on one that has, as XFS or btrfs, or attach a smaller drive",
+        folder.display()
+    )]
+    Large {
+        /// Where files without a name are made.
+        folder: PathBuf,
+        /// What the drive holds.
+        capacity: Bytes,
     },
     /// Something uses the device.
     #[error("{} is in use{}; stop that first: nothing is unmounted by force", device.display(), told(by))]
@@ -107,7 +120,7 @@ pub enum AttachError {
     #[error("the drive's blocks of {block} are larger than the ublk driver's largest, 4 KiB; serve it with --nbd")]
     UblkBlock {
         /// The drive's block.
-        block: block::Bytes,
+        block: Bytes,
     },
     /// The driver refuses.
     #[cfg(feature = "ublk")]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::env;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use rustix::process::{Uid, geteuid};
 use serde::{Deserialize, Serialize};
 
 use crate::Process;
+use crate::content::Content;
 use crate::pace::now;
 use crate::{AttachError, LiveStats};
 
@@ -138,9 +139,13 @@ impl Registry {
     ///
     /// # Errors
     /// If it cannot be made.
-    pub fn scratch(&self, capacity: Bytes) -> Result<File, AttachError> {
+    pub fn scratch(&self, capacity: Bytes) -> Result<Content, AttachError> {
         let folder = self.folder_for(capacity);
-        open::nameless(folder).map_err(|cause| AttachError::Content { path: folder.to_owned(), cause })
+        let failed = |cause: io::Error| match cause.kind() {
+            io::ErrorKind::FileTooLarge => AttachError::Large { folder: folder.to_owned(), capacity },
+            _ => AttachError::Content { path: folder.to_owned(), cause },
+        };
+        open::nameless(folder).and_then(|file| Content::scratch(file, capacity)).map_err(failed)
     }
 
     fn folder_for(&self, capacity: Bytes) -> &Path {
@@ -253,8 +258,16 @@ mod tests {
         let registry = Registry::within(folder.path()).unwrap();
         assert_eq!(registry.folder_for(Bytes::new(512)), folder.path());
         assert_eq!(registry.folder_for(Bytes::new(u64::MAX)), Path::new("/var/tmp"));
-        let file = registry.scratch(Bytes::new(512)).unwrap();
-        assert_eq!((file.metadata().unwrap().nlink(), fs::read_dir(folder.path()).unwrap().count()), (0, 0));
+        registry.scratch(Bytes::new(512)).unwrap().write(0, b"kept").unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_drive_whose_data_no_file_can_hold_is_refused_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let registry = Registry::within(folder.path()).unwrap();
+        let said = registry.scratch(Bytes::new(i64::MAX as u64)).unwrap_err().to_string();
+        assert!(said.contains("/var/tmp has no files of") && said.contains("--backing FILE"), "{said}");
     }
 
     #[test]

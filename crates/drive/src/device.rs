@@ -90,6 +90,15 @@ impl Device {
         }
     }
 
+    /// Whether it is a disk, or has such.
+    pub fn is_rotational(&self) -> bool {
+        match self {
+            Self::Disk(_) => true,
+            Self::Rig(rig) => rig.drives().iter().any(Self::is_rotational),
+            Self::Flash(_) | Self::Dram(_) | Self::Pcm(_) | Self::Hybrid(_) => false,
+        }
+    }
+
     /// Whether [`fill`](Self::fill) can bring about what writes in order from `first` to `end` leave.
     pub fn can_fill(&self, first: Lba, end: Lba) -> bool {
         match self {

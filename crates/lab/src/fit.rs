@@ -225,6 +225,29 @@ mod tests {
         }
     }
 
+    /// Whatever the step does with them, before the first of them has changed anything.
+    #[test]
+    fn blocks_that_are_no_whole_blocks_of_the_target_are_refused_in_steps_of_all_kinds() {
+        let drive = crate::Simulated::new(drive::preset::Preset::find("zn540-1tb").unwrap());
+        let write = "rw = \"write\"\nzonemode = \"zbd\"\n";
+        for step in [
+            format!("do = \"condition\"\n{write}round = \"1s\"\nat-most = \"10%\"\n"),
+            format!("do = \"saturate\"\n{write}at-most = \"10%\"\n"),
+            format!("{write}runtime = \"1s\"\n"),
+        ] {
+            let with = |block: &str| {
+                let text = format!("name = \"p\"\n[[step]]\nname = \"first\"\n{step}bs = \"{block}\"\n");
+                fits(&parse(&text, PlanLength::Full).unwrap_or_else(|errors| panic!("{step}: {errors:?}")), &drive)
+            };
+            assert!(with("8k").is_ok(), "{step}");
+            let said = with("6k").unwrap_err().to_string();
+            assert!(
+                said.contains("block size 6 KiB is not a multiple") && said.contains("Nothing was changed"),
+                "{said}"
+            );
+        }
+    }
+
     /// Not only when it comes to that, behind steps that have taken time and memory.
     #[test]
     fn memory_for_random_states_is_asked_for_before_anything_is_done() {

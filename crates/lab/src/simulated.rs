@@ -11,7 +11,8 @@ use block::{Bytes, Lba, Nanos, Seed};
 use drive::preset::Preset;
 use drive::{Counters, Device, Drive};
 use engine::{
-    Consumption, Ending, Job, Measurement, OnError, Record, VirtualError, run_virtual_recorded, run_virtual_together,
+    Consumption, Ending, Job, Measurement, OnError, RealError, Record, VirtualError, run_virtual_recorded,
+    run_virtual_together,
 };
 use trial::TrialDevice;
 use workload::{Spare, Workload};
@@ -271,9 +272,11 @@ impl Subject for Simulated {
 
     fn check(&self, workload: &Workload) -> Result<(), LabError> {
         workload.span(self.capacity())?;
-        match workload.verify.stamps {
-            true => Err(VirtualError::HoldsNoData.into()),
-            false => Ok(()),
+        let unit = self.block();
+        match workload.unfit(unit) {
+            _ if workload.verify.stamps => Err(VirtualError::HoldsNoData.into()),
+            Some(found) => Err(RealError::NoWholeBlocks { found, unit }.into()),
+            None => Ok(()),
         }
     }
 

@@ -47,7 +47,7 @@ impl<'t> OpenedDrive<'t> {
         let (place, capacity) = (registry.place(), drive.shape().capacity);
         let content = match &terms.content {
             Some(data) => Content::kept(data, capacity)?,
-            None => Content::scratch(registry.scratch(capacity)?, capacity)?,
+            None => registry.scratch(capacity)?,
         };
         let content = match &terms.image {
             Some(image) => content.over(image)?,

@@ -119,7 +119,7 @@ impl Export {
     /// What is told of `drive`, under this name.
     pub fn of(drive: &Device, name: &str) -> Self {
         let Shape { capacity, block, .. } = drive.shape();
-        let turns = if matches!(drive, Device::Disk(_)) { ROTATIONAL } else { 0 };
+        let turns = if drive.is_rotational() { ROTATIONAL } else { 0 };
         Self {
             name: name.to_owned(),
             description: format!("{name}, {capacity}: a simulated drive with its own timing"),

@@ -493,7 +493,8 @@ impl Mapping {
         let to = self.sense_of(to.block << self.page_bits | to.next.saturating_sub(1));
         let Sensing { sensed, reads, .. } = sensing;
         let (reads, programs) = if together == 1 { (moved, moved) } else { (reads, programs) };
-        let from = self.sense_of(base | next.saturating_sub(1));
+        // The last word of valid bits may reach beyond the block.
+        let from = self.sense_of(base | next.min(pages).saturating_sub(1));
         Copied { moved: Moved { pages: moved, reads, from, programs, to }, next, size: moved, sensed }
     }
 }

@@ -26,6 +26,7 @@ pub(crate) use error::{require, unknown};
 pub(crate) use fields::{plain, table, words};
 pub(crate) use file::drive_file;
 pub(crate) use host::HostTable;
+use name::is_name;
 pub use name::{DriveName, changed_name};
 pub use price::ListPrice;
 pub use rated::{Promise, Rated};
@@ -182,6 +183,11 @@ impl Preset {
                 (file.name, file.title, file.rated, spec)
             }
         };
+        require(
+            is_name(&name),
+            || format!("the name is {:?}", name.chars().take(70).collect::<String>()),
+            "a drive's name is up to 64 lower-case letters, digits, hyphens and dots, such as my-drive",
+        )?;
         Ok(Self { model: name.clone(), name, specimen: 1, title, rated, spec, text: text.to_owned() })
     }
 

@@ -38,6 +38,12 @@ impl<'a> DriveName<'a> {
     }
 }
 
+/// Whether it may be the name in a drive's file.
+pub fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
+    (1..=64).contains(&name.len()) && name.chars().all(is_plain)
+}
+
 /// The name of a drive or a target with more changes, of which there is one at least.
 pub fn changed_name(name: &str, changes: &str) -> String {
     let joint = if name.contains('?') { '&' } else { '?' };

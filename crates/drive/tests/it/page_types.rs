@@ -85,6 +85,51 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever number of array reads a block has, of which the last word line may have a part: the drive is written over and read.
+    #[test]
+    fn in_shadow_order_blocks_of_any_length_are_written_moved_and_read(
+        percent in shares(), senses in 13..60_u64, seed in any::<u64>(),
+    ) {
+        let shares = percent.iter().map(|share| format!("{share}%")).collect::<Vec<_>>().join(", ");
+        let changes = format!(
+            "nand.read_by_page=[{shares}]&nand.program_by_page=[{shares}]&geometry.program=16KiB&nand.page_order=shadow\
+             &pages_per_block={}",
+            senses * 4
+        );
+        let mut drive = fresh(&changes, VARIED);
+        fill(&mut drive);
+        let mut random = testkit::Random::new(seed);
+        for _ in 0..3_000 {
+            let page = random.below(pages(&drive));
+            lone(&mut drive, [read(page), durable(page)][random.below(2) as usize]);
+        }
+        prop_assert!(drive.counters().pages_moved > 0);
+    }
+}
+
+/// Word lines that differ, and errors that make some reads take longer.
+const VARIED: &str = r#"
+[variation]
+source = "test"
+word_lines = "10%"
+
+[errors]
+source = "test"
+fresh = "0.3%"
+correctable = "0.5%"
+spread = "100%"
+noise = "50%"
+steps = 10
+gain = "150%"
+step = "15 us"
+soft = "600 us"
+soft_gain = "200%"
+refresh = 3
+"#;
+
 const ONE_BIT: &str = r#"
 [slc]
 source = "test"

@@ -45,6 +45,21 @@ fn made(name: &str, facts: &str) -> Preset {
     Preset::parse(&file).unwrap_or_else(|error| panic!("{name}: {error}\n{file}"))
 }
 
+/// Whose dies together take more than the controller passes on: what is written is soon no faster than it is rated.
+#[test]
+fn the_write_buffer_of_a_large_drive_is_no_cache() {
+    for (capacity, write) in [("30.72TB", 3_000), ("61.44TB", 3_000), ("122.88TB", 3_200)] {
+        let facts = format!(
+            "capacity={capacity}, interface=PCIe 5.0 x4, nand=QLC, class=server, sequential-read=14000 MB/s, \
+             sequential-write={write} MB/s, random-read=2000K, random-depth=512"
+        );
+        let file = Ratings::read([&*facts]).unwrap().file("large").unwrap();
+        let mut drive = Preset::parse(&file).unwrap().build();
+        let found = in_order(&mut drive, Op::Write, Bytes::ZERO, Bytes::from_gib(4));
+        assert!((found / f64::from(write) - 1.0).abs() < 0.15, "{capacity}: {found:.0} MB/s, rated {write}");
+    }
+}
+
 #[test]
 fn drives_made_of_ratings_meet_them() {
     let mut off = Vec::new();

@@ -192,7 +192,11 @@ fn limit(measurement: &Measurement) -> Option<String> {
 
 fn wear(measurement: &Measurement) -> Option<String> {
     let written = measurement.drive?.write_amplification()?;
-    Some(format!("Write amplification: {} (1 is ideal, less is better).", three(written)))
+    let told = match written < 1.0 {
+        true => "less than 1, as data was compressed or is in the write buffer still",
+        false => "1 is ideal, less is better",
+    };
+    Some(format!("Write amplification: {} ({told}).", three(written)))
 }
 
 #[cfg(test)]
@@ -203,6 +207,19 @@ mod tests {
 
     use super::super::tests::{mixed, nothing, single};
     use super::*;
+
+    #[test]
+    fn what_is_still_in_the_write_buffer_is_no_good_amplification() {
+        let told = |programmed| {
+            let page = block::Bytes::from_kib(4);
+            let drive =
+                Counters { page, host_written: page.times(100), pages_programmed: programmed, ..Counters::default() };
+            wear(&Measurement { drive: Some(drive), ..nothing() }).unwrap()
+        };
+        assert_eq!(told(150), "Write amplification: 1.50 (1 is ideal, less is better).");
+        let less = "less than 1, as data was compressed or is in the write buffer still";
+        assert_eq!([told(0), told(96)], [0.0, 0.96].map(|of| format!("Write amplification: {} ({less}).", three(of))));
+    }
 
     #[test]
     fn a_mixed_run_on_a_file_fits_a_screen() {

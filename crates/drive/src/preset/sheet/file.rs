@@ -274,7 +274,11 @@ fn controller(file: &mut File, ratings: &Ratings, parts: &Parts) {
     file.table("controller", &source, &fields);
     let partial = if parts.is_nvme() { "\"1 MiB\"" } else { "\"256 KiB\"" };
     let fields = [("size", format!("\"{} MiB\"", parts.buffer_mib)), ("partial", partial.to_owned())];
-    file.table("buffer", "guess: at least four times what all dies program together", &fields);
+    file.table(
+        "buffer",
+        "guess: at least four times what dies program together, no more of them than the controller passes data to",
+        &fields,
+    );
 }
 
 fn link(file: &mut File, ratings: &Ratings, parts: &Parts) {

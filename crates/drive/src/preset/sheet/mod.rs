@@ -15,6 +15,7 @@ mod value;
 use self::parts::Parts;
 use self::ratings::clean;
 pub use self::ratings::{Ratings, RatingsError, TEXT_MAX};
+use super::name::is_name;
 
 impl Ratings {
     /// The rows that were read and that the model has no use for.
@@ -27,11 +28,10 @@ impl Ratings {
     /// # Errors
     /// If no flash, no disk and no interface could meet the ratings, or `name` can be no drive's.
     pub fn file(&self, name: &str) -> Result<String, RatingsError> {
-        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
+        if !is_name(name) {
             let shown = clean(name, 70);
             return Err(RatingsError(vec![format!(
-                "`{shown}` cannot be the name of a drive; give up to 64 lower-case letters, digits and hyphens, such as my-drive"
+                "`{shown}` cannot be the name of a drive; give up to 64 lower-case letters, digits, hyphens and dots, such as my-drive"
             )]));
         }
         let text = match &self.disk {

@@ -153,7 +153,10 @@ impl Parts {
         parts.leave_spare(rates);
         parts.firmware(rates);
         parts.link(rates);
-        parts.buffer_mib = (4.0 * f64::from(parts.units) * parts.program_bytes / f64::from(1 << 20)).ceil() as u64;
+        // No more than the controller passes on meanwhile, where that is the limit: the rest would be a cache.
+        let passed = parts.write_rate.map_or(f64::INFINITY, |rate| rate * parts.program / 1e6);
+        let together = passed.min(f64::from(parts.units) * parts.program_bytes);
+        parts.buffer_mib = (4.0 * together / f64::from(1 << 20)).ceil() as u64;
         parts.buffer_mib = parts.buffer_mib.max(if parts.is_nvme() { 16 } else { 4 }).next_power_of_two();
         let writes = endurance(ratings, capacity).unwrap_or_default() / capacity;
         let usual = if market == Market::Server { flash.erases.max(7000) } else { flash.erases };
