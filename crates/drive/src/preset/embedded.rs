@@ -40,6 +40,7 @@ pub const EMBEDDED: &[(&str, &str)] = embed![
     "drives/dram" / "solid-data-dram",
     "drives/pcm" / "optane-p4800x",
     "drives/pcm" / "optane-p4800x-750",
+    "drives/pcm" / "optane-p4800x-1500",
     "drives/hybrid" / "ocz-core-64",
     "drives/flash" / "870-qvo",
     "drives/flash" / "870-qvo-2tb",

@@ -2,7 +2,8 @@
 
 use assay_drive::disk::{DiskDrive, DiskSpec};
 use assay_drive::flash::FlashSpec;
-use assay_drive::preset::Rated;
+use assay_drive::pcm::{MediaSpec, PcmSpec};
+use assay_drive::preset::{Rated, Spec};
 use block::{Bytes, Op};
 
 use crate::disk::{spec, stream};
@@ -176,6 +177,39 @@ fn siblings_meet_the_ratings_of_which_their_files_do_not_say_why_not() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Siblings of the P4800X, and how many times its dies they have.
+const WRITTEN_IN_PLACE: [(&str, u32); 2] = [("optane-p4800x-750", 2), ("optane-p4800x-1500", 4)];
+
+#[test]
+fn drives_written_in_place_differ_in_dies_and_capacity_and_meet_their_ratings() {
+    let pcm = |name: &str| match preset(name).spec {
+        Spec::Pcm(spec) => spec,
+        ref other => panic!("{name} is {other:?}"),
+    };
+    let one = pcm("optane-p4800x");
+    for (sibling, dies) in WRITTEN_IN_PLACE {
+        let its = pcm(sibling);
+        let capacity = its.capacity.get() as f64 / one.capacity.get() as f64;
+        assert!((capacity / f64::from(dies) - 1.0).abs() < 0.001, "{sibling}: {capacity} times the capacity");
+        assert_eq!(its.media.dies_per_channel, dies * one.media.dies_per_channel, "{sibling}");
+        let media = MediaSpec { dies_per_channel: one.media.dies_per_channel, ..its.media };
+        assert_eq!(PcmSpec { capacity: one.capacity, media, ..its }, one, "{sibling} is the 375 GB in all else");
+        let whole = preset(sibling);
+        let (rated, span) = (whole.rated.clone(), Bytes::from_mib(512));
+        assert!(rated != preset("optane-p4800x").rated && rated.fitted.is_empty(), "{sibling}");
+        let depth = u64::from(rated.random_depth.unwrap());
+        let mut drive = whole.build();
+        for (op, rate) in [(Op::Write, rated.sequential_write), (Op::Read, rated.sequential_read)] {
+            let found = in_order(&mut drive, op, Bytes::ZERO, span);
+            near(&format!("{sibling}, {op} in order, MB/s"), found, rate.unwrap().get() as f64 / 1e6, 0.15);
+        }
+        for (op, rate) in [(Op::Write, rated.random_write_iops), (Op::Read, rated.random_read_iops)] {
+            let found = scattered(&mut drive, op, span, depth, 50_000);
+            near(&format!("{sibling}, random {op} a second"), found, rate.unwrap() as f64, 0.15);
+        }
+    }
 }
 
 /// A disk, its sibling, and the heads of both.
