@@ -86,7 +86,7 @@ const fn shadow(count: u32, word_lines: u32, place: u32) -> WordLine {
     if place < ends {
         let mut first = 0;
         let mut sum = 0;
-        while first + sum + 1 <= place {
+        while first + sum < place {
             first += sum + 1;
             sum += 1;
         }
@@ -156,7 +156,7 @@ mod tests {
                 assert_eq!(programmed[number as usize], page_type, "in order on its word line");
                 programmed[number as usize] += 1;
                 let next = programmed.get(number as usize + 1);
-                assert!(next.is_none_or(|&next| next >= page_type && next + 1 <= count), "{count} of {word_lines}");
+                assert!(next.is_none_or(|&next| next >= page_type && next < count), "{count} of {word_lines}");
                 if let (true, Some(&next)) = (page_type + 1 == count, next) {
                     assert_eq!(next + 1, count, "one page is left to be programmed beside it");
                 }
