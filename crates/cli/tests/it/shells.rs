@@ -44,7 +44,10 @@ fn bash_offers_commands_options_and_names() {
     assert_eq!(offered(&place, "assay review sim:x25-"), offers, "bash keeps `sim:`");
     assert_eq!(offered(&place, "assay review --plan snia-"), ["snia-enterprise", "snia-client"]);
     assert_eq!(offered(&place, "assay run --profile=oltp"), ["oltp"], "bash keeps `--profile=`");
-    assert_eq!(offered(&place, "assay drives show optane"), ["optane-p4800x", "optane-p4800x-750"]);
+    assert_eq!(
+        offered(&place, "assay drives show optane"),
+        ["optane-p4800x", "optane-p4800x-750", "optane-p4800x-1500"]
+    );
     assert!(offered(&place, "assay ").contains(&"doctor".to_owned()));
 }
 
