@@ -196,8 +196,11 @@ impl Lane {
     /// are over at `now` are not looked at again.
     #[inline]
     fn first_after(&mut self, now: Nanos, moment: Nanos) -> usize {
-        self.over = self.passed(self.over, now);
-        self.passed(self.over, moment)
+        let found = self.passed(self.over, moment);
+        if found - self.over > FEW {
+            self.over = self.passed(self.over, now);
+        }
+        found
     }
 
     /// The first span from number `first` on that ends after `moment`, which most often is one of the next few.

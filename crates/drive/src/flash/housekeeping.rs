@@ -115,7 +115,8 @@ impl Housekeeping {
     /// Takes what the tasks that began with the last command write.
     #[inline]
     pub const fn take_writes(&mut self) -> Option<TaskWrites> {
-        self.writes.take()
+        // Nearly always there are none, and nothing need be stored.
+        if self.writes.is_some() { self.writes.take() } else { None }
     }
 
     /// Has what tasks draw from here on follow from `seed` too.

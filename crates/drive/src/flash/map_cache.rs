@@ -175,8 +175,8 @@ impl MapCache {
     /// What becomes of a region in which the page at `offset` is written.
     #[inline]
     fn rewritten(&self, mut region: Region, offset: u32) -> Region {
-        // What is written in parts is written again and stays where it is.
-        let continues = offset == region.next && offset > 0 || offset + 1 == region.next;
+        // Behind the last page, or that page again, as one that is written in parts.
+        let continues = region.next.wrapping_sub(offset) <= 1;
         region.from_start = offset == 0 || continues && region.from_start;
         region.next = offset + 1;
         region.changed = true;
