@@ -141,7 +141,7 @@ impl Attachment {
             let device = LoopDevice::over(&place, shape.block.max(Bytes::new(512)), terms.partitions)?;
             if is_rotational {
                 // Where this cannot be said, as with a /sys that is read-only, it looks like the file's own device.
-                device.set_rotational().ok();
+                host::set_rotational(device.path()).ok();
             }
             let floor = overhead::measure(device.path(), |open| Ok(loop_device::is_over(open, &place)))?;
             Ok((device, floor))

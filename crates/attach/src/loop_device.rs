@@ -1,6 +1,6 @@
 //! A loop device over the served file.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -36,16 +36,6 @@ impl LoopDevice {
         }
         let path = PathBuf::from(run(command.arg(file))?);
         Ok(Self { path })
-    }
-
-    /// Has the kernel take it for a rotational disk, as the device is not on which the file is. File systems and schedulers go by
-    /// that.
-    ///
-    /// # Errors
-    /// If the kernel does not take it.
-    pub fn set_rotational(&self) -> io::Result<()> {
-        let name = self.path.file_name().unwrap_or_default();
-        fs::write(Path::new("/sys/class/block").join(name).join("queue/rotational"), "1")
     }
 
     /// Where it is.

@@ -38,6 +38,21 @@ fn what_is_written_reads_back_also_after_it_was_detached_and_attached_again() {
     assert_eq!(left_behind(second), [""; 0]);
 }
 
+/// File systems and schedulers go by what the kernel says of the device.
+#[test]
+fn a_disk_is_rotational_and_flash_is_not() {
+    if !can_attach() {
+        return;
+    }
+    let place = Place::new();
+    for (drive, rotational) in [("wd740gd?platters.capacity=1GB", "1"), (DRIVE, "0")] {
+        let attached = Attached::other(&place, drive, &[]);
+        let name = attached.device.trim_start_matches("/dev/");
+        let setting = fs::read_to_string(format!("/sys/block/{name}/queue/rotational")).unwrap();
+        assert_eq!(setting.trim(), rotational, "{drive}");
+    }
+}
+
 #[test]
 fn a_drive_goes_on_as_it_was_detached_and_no_other_in_its_place() {
     if !can_attach() {

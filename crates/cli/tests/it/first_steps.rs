@@ -85,6 +85,9 @@ fn every_example_of_the_help_runs() {
     std::fs::write(place.path("guard.toml"), plan).unwrap();
     std::fs::write(place.path("job.fio"), JOB).unwrap();
     std::fs::write(place.path("ssdconfig.xml"), "<Execution_Parameter_Set/>").unwrap();
+    std::fs::write(place.path("run-blackbox.sh"), "qemu-system-x86_64 -device femu,devsz_mb=4096,femu_mode=1\n")
+        .unwrap();
+    std::fs::write(place.path("ssd_config.h"), SSD_CONFIG).unwrap();
     place.small_review();
     for folder in [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"] {
         std::fs::create_dir_all(place.path(folder)).unwrap();
@@ -109,6 +112,35 @@ fn every_example_of_the_help_runs() {
         }
     }
 }
+
+/// A header of NVMeVirt's with one drive, of no real one's times.
+const SSD_CONFIG: &str = "\
+#if (BASE_SSD == SAMSUNG_970PRO)
+#define NS_SSD_TYPE_0 SSD_TYPE_CONV
+#define NAND_CHANNELS (8)
+#define LUNS_PER_NAND_CH (2)
+#define FLASH_PAGE_SIZE KB(32)
+#define ONESHOT_PAGE_SIZE (FLASH_PAGE_SIZE * 1)
+#define BLKS_PER_PLN (1024)
+#define NAND_CHANNEL_BANDWIDTH (800ull)
+#define PCIE_BANDWIDTH (3200ull)
+#define NAND_4KB_READ_LATENCY_LSB (30000)
+#define NAND_4KB_READ_LATENCY_MSB (40000)
+#define NAND_4KB_READ_LATENCY_CSB (0)
+#define NAND_READ_LATENCY_LSB (30000)
+#define NAND_READ_LATENCY_MSB (40000)
+#define NAND_READ_LATENCY_CSB (0)
+#define NAND_PROG_LATENCY (200000)
+#define NAND_ERASE_LATENCY (3000000)
+#define FW_4KB_READ_LATENCY (20000)
+#define FW_READ_LATENCY (20000)
+#define FW_WBUF_LATENCY0 (4000)
+#define FW_WBUF_LATENCY1 (500)
+#define FW_CH_XFER_LATENCY (0)
+#define OP_AREA_PERCENT (0.07)
+#define WRITE_EARLY_COMPLETION 1
+#endif
+";
 
 #[test]
 fn every_example_of_attached_drives_runs() {
