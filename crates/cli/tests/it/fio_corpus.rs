@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::support::corpus::{corpus, hold};
 use crate::support::{Place, Said, skip};
 
 /// What of a page is needed here; `corpus/README.md` has the rest.
@@ -82,10 +83,6 @@ enum Outcome {
     Refused(String),
 }
 
-fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
-}
-
 fn read<T: for<'d> Deserialize<'d>>(path: &Path) -> T {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -94,7 +91,7 @@ fn read<T: for<'d> Deserialize<'d>>(path: &Path) -> T {
 /// Every line that is not broken in itself, by file, with its placeholders filled.
 pub fn lines() -> Vec<(String, String, String)> {
     let mut files: Vec<PathBuf> =
-        std::fs::read_dir(corpus().join("lines")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        std::fs::read_dir(corpus("lines")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let mut all = Vec::new();
     for file in files {
@@ -114,7 +111,7 @@ pub fn lines() -> Vec<(String, String, String)> {
 
 /// Whether fio 3.33 takes each line.
 pub fn fios_answers() -> BTreeMap<String, bool> {
-    let fios: Fios = read(&corpus().join("fio-3.33.toml"));
+    let fios: Fios = read(&corpus("fio-3.33.toml"));
     fios.lines.into_iter().map(|answer| (answer.line, answer.accepted)).collect()
 }
 
@@ -185,20 +182,9 @@ fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// Holds a table against the one that is kept, or keeps it.
-fn hold(name: &str, found: &str) {
-    let path = corpus().join(name);
-    if std::env::var_os("ASSAY_RECORD").is_some() {
-        std::fs::write(&path, found).unwrap();
-    }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    let differs = kept.lines().zip(found.lines()).find(|(kept, found)| kept != found);
-    assert!(kept == found, "{name} says otherwise; record it with ASSAY_RECORD=1 if it is right now:\n{differs:#?}");
-}
-
 /// The rows of a table that is kept.
 fn rows(name: &str) -> Vec<toml::Value> {
-    let mut kept: toml::Table = read(&corpus().join(name));
+    let mut kept: toml::Table = read(&corpus(name));
     let Some(toml::Value::Array(rows)) = kept.remove("rows") else { panic!("{name} has no rows") };
     rows
 }
@@ -242,7 +228,7 @@ fn every_public_job_file_has_the_outcome_that_is_kept_for_it() {
     if !fetched.is_dir() {
         return skip("the public job files are not here (scripts/corpus fetch)");
     }
-    let (place, files) = (Place::new(), read::<Files>(&corpus().join("jobs.toml")));
+    let (place, files) = (Place::new(), read::<Files>(&corpus("jobs.toml")));
     let variables: Vec<String> =
         files.variables.iter().map(|(name, value)| format!("--variable={name}={value}")).collect();
     let of = |(repository, file): (&Repository, &JobFile)| {
@@ -291,7 +277,7 @@ fn nearly_every_line_for_files_and_devices_that_fio_takes_is_taken() {
 
 #[test]
 fn nearly_every_job_file_for_files_and_devices_that_fio_takes_is_taken() {
-    let fios: Fios = read(&corpus().join("fio-3.33.toml"));
+    let fios: Fios = read(&corpus("fio-3.33.toml"));
     let taken: BTreeMap<&str, bool> = fios.jobs.iter().map(|answer| (answer.file.as_str(), answer.accepted)).collect();
     let (mut all, mut refused) = (0, Vec::new());
     for row in rows("job-outcomes.toml") {

@@ -5,17 +5,14 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lab::import::Severity;
 use lab::import::mqsim::{self, Imported};
 use toml::{Table, Value};
 
 use crate::support::Place;
-
-fn corpus(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name)
-}
+use crate::support::corpus::{corpus, hold};
 
 /// Replaces and takes away fields of `all` as the later of two files has them.
 fn change(all: &mut Vec<(String, String)>, changes: &Table) {
@@ -100,15 +97,7 @@ fn what_becomes_of_the_worlds_files_of_mqsim() {
         writeln!(text, "  {{ source = {}, {} }},", Value::String(source), outcome(&file)).unwrap();
     }
     text += "]\n";
-    let path = corpus("mqsim-outcomes.toml");
-    if std::env::var_os("ASSAY_RECORD").is_some() {
-        std::fs::write(&path, &text).unwrap();
-    }
-    let recorded = std::fs::read_to_string(&path).unwrap_or_default();
-    for (now, before) in text.lines().zip(recorded.lines()) {
-        assert_eq!(now, before, "what becomes of the file has changed; look at it, and record it with ASSAY_RECORD=1");
-    }
-    assert_eq!(text.lines().count(), recorded.lines().count());
+    hold("mqsim-outcomes.toml", &text);
 }
 
 #[test]

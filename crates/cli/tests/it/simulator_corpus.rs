@@ -5,17 +5,14 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lab::import::nvmevirt::{self, NvmevirtRequest};
 use lab::import::{DriveImport, Severity, femu, mqsim};
 use toml::{Table, Value};
 
 use crate::support::Place;
-
-fn corpus(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name)
-}
+use crate::support::corpus::{corpus, hold};
 
 fn tables(corpus_file: &str, name: &str) -> Vec<Table> {
     let text = std::fs::read_to_string(corpus(corpus_file)).unwrap();
@@ -123,15 +120,7 @@ fn compared(name: &str, rows: &[String]) {
     );
     rows.iter().for_each(|row| writeln!(text, "  {{ {row} }},").unwrap());
     text += "]\n";
-    let path = corpus(&format!("{name}-outcomes.toml"));
-    if std::env::var_os("ASSAY_RECORD").is_some() {
-        std::fs::write(&path, &text).unwrap();
-    }
-    let recorded = std::fs::read_to_string(&path).unwrap_or_default();
-    for (now, before) in text.lines().zip(recorded.lines()) {
-        assert_eq!(now, before, "what becomes of the file has changed; look at it, and record it with ASSAY_RECORD=1");
-    }
-    assert_eq!(text.lines().count(), recorded.lines().count());
+    hold(&format!("{name}-outcomes.toml"), &text);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use lab::health::{HealthReading, HealthRecord, of_smartctl, rows};
 
+use crate::support::corpus::hold;
 use crate::support::skip;
 
 /// Every file below a folder.
@@ -54,14 +55,5 @@ fn every_public_output_gives_the_health_that_is_written_down_for_it() {
         table += " },\n";
     }
     table += "]\n";
-    let kept = root.join("tests/corpus/smart-outcomes.toml");
-    if std::env::var_os("ASSAY_RECORD").is_some() {
-        fs::write(&kept, &table).unwrap();
-    }
-    let text = fs::read_to_string(&kept).unwrap_or_default();
-    let differs = text.lines().zip(table.lines()).find(|(kept, found)| kept != found);
-    assert!(
-        text == table,
-        "smart-outcomes.toml says otherwise; record it with ASSAY_RECORD=1 if it is right now: {differs:#?}"
-    );
+    hold("smart-outcomes.toml", &table);
 }

@@ -1,6 +1,7 @@
 //! A place of its own for each test, and the program run in it.
 
 pub mod attached;
+pub mod corpus;
 pub mod guest;
 pub mod served;
 

@@ -1,21 +1,9 @@
 //! The options of FEMU's device: what each can be, what FEMU takes where it is missing, and what becomes of it.
 
 use super::super::simulator::field::FieldKind::{Count, Text};
-use super::super::simulator::field::{Fate, FieldKind, FieldSpec};
+use super::super::simulator::field::{Fate, FieldSpec, optional, taken, unused};
 
 const LONGEST: u64 = 1_000_000_000;
-
-const fn taken(name: &'static str, kind: FieldKind, default: &'static str, becomes: &'static str) -> FieldSpec {
-    FieldSpec { name, kind, default: Some(default), fate: Fate::Taken, becomes }
-}
-
-const fn optional(name: &'static str, kind: FieldKind, becomes: &'static str) -> FieldSpec {
-    FieldSpec { name, kind, default: None, fate: Fate::Optional, becomes }
-}
-
-const fn unused(name: &'static str, why: &'static str) -> FieldSpec {
-    FieldSpec { name, kind: Text, default: None, fate: Fate::Unused, becomes: why }
-}
 
 const fn lost(
     name: &'static str,

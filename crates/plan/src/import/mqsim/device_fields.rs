@@ -3,13 +3,9 @@
 //! Names are spelled as MQSim reads them, `Page_Metadat_Capacity` among them.
 
 use super::super::simulator::field::FieldKind::{Count, Real, Switch, Word};
-use super::super::simulator::field::{Fate, FieldKind, FieldSpec};
+use super::super::simulator::field::{Fate, FieldKind, FieldSpec, taken};
 
 const LONGEST: u64 = 1_000_000_000;
-
-const fn taken(name: &'static str, kind: FieldKind, default: &'static str, becomes: &'static str) -> FieldSpec {
-    FieldSpec { name, kind, default: Some(default), fate: Fate::Taken, becomes }
-}
 
 const fn unused(name: &'static str, kind: FieldKind, default: &'static str, why: &'static str) -> FieldSpec {
     FieldSpec { name, kind, default: Some(default), fate: Fate::Unused, becomes: why }

@@ -1,18 +1,10 @@
 //! The definitions of NVMeVirt's `ssd_config.h`: what each can be, and what becomes of it.
 
 use super::super::simulator::field::FieldKind::{Count, Real, Text};
-use super::super::simulator::field::{Fate, FieldKind, FieldSpec};
+use super::super::simulator::field::{Fate, FieldKind, FieldSpec, optional, unused};
 
 const fn taken(name: &'static str, kind: FieldKind, becomes: &'static str) -> FieldSpec {
     FieldSpec { name, kind, default: None, fate: Fate::Taken, becomes }
-}
-
-const fn optional(name: &'static str, kind: FieldKind, becomes: &'static str) -> FieldSpec {
-    FieldSpec { name, kind, default: None, fate: Fate::Optional, becomes }
-}
-
-const fn unused(name: &'static str, why: &'static str) -> FieldSpec {
-    FieldSpec { name, kind: Text, default: None, fate: Fate::Unused, becomes: why }
 }
 
 const fn lost(name: &'static str, same: &'static [&'static str], follows: &'static str) -> FieldSpec {

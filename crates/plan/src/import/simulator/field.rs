@@ -47,6 +47,26 @@ pub(in super::super) struct FieldSpec {
     pub(in super::super) becomes: &'static str,
 }
 
+/// A field that is taken over, with what the simulator takes where it is missing.
+pub(in super::super) const fn taken(
+    name: &'static str,
+    kind: FieldKind,
+    default: &'static str,
+    becomes: &'static str,
+) -> FieldSpec {
+    FieldSpec { name, kind, default: Some(default), fate: Fate::Taken, becomes }
+}
+
+/// A field that is taken over where it is there.
+pub(in super::super) const fn optional(name: &'static str, kind: FieldKind, becomes: &'static str) -> FieldSpec {
+    FieldSpec { name, kind, default: None, fate: Fate::Optional, becomes }
+}
+
+/// A field that makes no difference, whatever it holds.
+pub(in super::super) const fn unused(name: &'static str, why: &'static str) -> FieldSpec {
+    FieldSpec { name, kind: FieldKind::Text, default: None, fate: Fate::Unused, becomes: why }
+}
+
 /// A value as it is in force.
 #[derive(Clone, Debug)]
 pub(in super::super) struct FieldValue {
