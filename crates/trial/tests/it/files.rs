@@ -234,7 +234,9 @@ fn an_attached_drive_is_as_fast_as_it_would_be() {
     figure(&trial, "Delete");
     let told = "scheduler=mq-deadline size=16MiB write-size=16MiB write-bs=16k runtime=1s";
     let trial = done(&staged.stage, "flood", told);
-    assert!(figure(&trial, "Times slower, 50 %") > 2.0, "a flood makes reads wait for its writes");
+    // Half of the reads may come before the flood or behind it where this machine is busy, so that the median says nothing.
+    let [flooded, alone] = ["in the flood", "alone"].map(|when| figure(&trial, &format!("Read latency {when}, mean")));
+    assert!(flooded > 2.0 * alone, "a flood makes reads wait for its writes: {flooded} s, {alone} s alone");
     let said = attempt(&staged.stage, "files", "cache=limit size=64MiB").unwrap_err().to_string();
     assert!(said.contains("also limit the simulated drive"), "{said}");
 }
