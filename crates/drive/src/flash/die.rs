@@ -152,6 +152,14 @@ impl Die {
         }
     }
 
+    /// Has it do something by itself from `start` to `end`, after all it was given before. It keeps nothing in its register.
+    #[inline]
+    pub fn occupy(&mut self, now: Nanos, kind: OperationKind, start: Nanos, end: Nanos) {
+        self.note(now, kind, start, end, false);
+        (self.free, self.loaded) = (end, end);
+        (self.joinable, self.holds) = (None, NOTHING);
+    }
+
     /// Finds when a read that is there from `ready` on has its turn, on a die where reads go first.
     pub fn turn(&mut self, suspension: &mut Suspension, ready: Nanos) -> Turn {
         let at = ready.max(self.reads_until);

@@ -179,10 +179,10 @@ impl Housekeeping {
             }
             if op == Op::Write {
                 task.count(bytes);
-                if let Some(each) = task.spec.written.filter(|&each| task.written >= each) {
+                if task.is_due_with(Bytes::ZERO) {
                     task.hold(at.max(task.until), now.since(asked), owed, &mut self.draws, pacing.as_deref_mut());
-                    write(task, at, task.written.div(each));
-                    task.written = Bytes::new(task.written.get() % each.get().max(1));
+                    let times = task.take_turns();
+                    write(task, at, times);
                 }
             }
             if now >= task.from {
@@ -206,10 +206,7 @@ impl Housekeeping {
         let mut flash_pages = 0;
         for task in &mut self.tasks {
             task.written += bytes;
-            if let Some(each) = task.spec.written {
-                flash_pages += u64::from(task.spec.pages) * task.written.div(each);
-                task.written = Bytes::new(task.written.get() % each.get());
-            }
+            flash_pages += u64::from(task.spec.pages) * task.take_turns();
         }
         flash_pages
     }
@@ -233,6 +230,14 @@ impl Task {
     #[inline]
     fn is_due_with(&self, bytes: Bytes) -> bool {
         self.spec.written.is_some_and(|each| self.written + bytes >= each)
+    }
+
+    /// How often it begins by what the host has written, which counts no more then.
+    fn take_turns(&mut self) -> u64 {
+        let Some(each) = self.spec.written else { return 0 };
+        let times = self.written.div(each);
+        self.written = self.written - each.times(times);
+        times
     }
 
     /// Has commands wait for one that begins at `from`, when no command has come for as long as `quiet` and writes have waited

@@ -348,9 +348,7 @@ impl Nand {
         let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
         let loaded = self.channels[die.channel as usize].reserve(now, die.lane, die.free.max(ready), self.fill);
         let end = loaded + self.times.single.program;
-        die.note(now, OperationKind::Program, loaded, end, false);
-        (die.free, die.loaded) = (end, end);
-        (die.joinable, die.holds) = (None, NOTHING);
+        die.occupy(now, OperationKind::Program, loaded, end);
         self.pages_programmed += u64::from(self.program_pages);
         end
     }
@@ -370,10 +368,7 @@ impl Nand {
     fn erase_notes(&mut self, now: Nanos, ready: Nanos, unit: Unit) {
         let die = &mut self.dies[self.die_of_unit[unit.0 as usize] as usize];
         let start = die.free.max(ready);
-        let end = start + self.times.erase;
-        die.note(now, OperationKind::Erase, start, end, false);
-        (die.free, die.loaded) = (end, end);
-        (die.joinable, die.holds) = (None, NOTHING);
+        die.occupy(now, OperationKind::Erase, start, start + self.times.erase);
         self.blocks_erased += 1;
     }
 
@@ -386,11 +381,7 @@ impl Nand {
         };
         let die = &mut self.dies[number as usize];
         let start = die.free.max(now);
-        die.free = start + erasing;
-        die.note(now, OperationKind::Erase, start, die.free, false);
-        die.loaded = die.free;
-        die.joinable = None;
-        die.holds = NOTHING;
+        die.occupy(now, OperationKind::Erase, start, start + erasing);
         die.free
     }
 }

@@ -165,16 +165,16 @@ impl Definitions {
                 "ifndef" => return !(self.all.contains_key(word) || word == SELECTOR && self.drive.is_some()),
                 _ => {}
             }
-            let value = self.arithmetic(true, &|arithmetic| arithmetic.value(&directive.rest));
-            value.is_ok_and(Number::is_true) || {
-                if let Err(why) = self.arithmetic(true, &|arithmetic| arithmetic.value(&directive.rest)) {
+            match self.arithmetic(true, &|arithmetic| arithmetic.value(&directive.rest)) {
+                Ok(value) => value.is_true(),
+                Err(why) => {
                     let (severity, code) = (Severity::Warning, "nvmevirt::condition");
                     let message = format!("the condition is not understood: {why}");
                     let help = Some("what it is of is passed over; give the drive's definitions without it".to_owned());
                     let (option, place) = (directive.name.to_owned(), lines.place(directive.span.clone()));
                     notices.push(Notice { severity, code, option, message, help, place });
+                    false
                 }
-                false
             }
         };
         let is_of_drive = directive.rest.contains(SELECTOR);
