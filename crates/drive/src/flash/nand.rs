@@ -418,6 +418,10 @@ mod tests {
     const START: Nanos = Nanos::ZERO;
 
     fn nand(multi_plane: bool, copy_back: bool) -> Nand {
+        nand_with(multi_plane, copy_back, NandBehaviour::default())
+    }
+
+    fn nand_with(multi_plane: bool, copy_back: bool, behaviour: NandBehaviour) -> Nand {
         let geometry = Geometry {
             channels: 2,
             dies_per_channel: 2,
@@ -429,7 +433,7 @@ mod tests {
             program_pages: 1,
             sense_pages: 1,
         };
-        Nand::new(&geometry, NandTimes { copy_back, ..TIMES }, NandBehaviour::default(), true, Seed::new(1))
+        Nand::new(&geometry, NandTimes { copy_back, ..TIMES }, behaviour, true, Seed::new(1))
     }
 
     fn native(unit: u32) -> PageLocation {
@@ -500,6 +504,19 @@ mod tests {
         let plan = [moves(0, 3), FlashOp::Erase(Unit(0), 0)];
         assert_eq!(nand(false, false).book(START, START, &plan), micros(3 * (50 + 200 + 900) + 2000));
         assert_eq!(nand(false, true).book(START, START, &plan), micros(3 * (50 + 900) + 2000), "inside the die");
+    }
+
+    /// Between the transfers of a page and those of the next, the other die has the channel.
+    #[test]
+    fn where_nothing_deviates_pages_that_vary_are_moved_as_those_that_do_not() {
+        let varied = NandBehaviour { variation: Some(VariationSpec::default()), ..NandBehaviour::default() };
+        let ends = [NandBehaviour::default(), varied].map(|behaviour| {
+            let mut nand = nand_with(false, false, behaviour);
+            let ends =
+                [(0, 5), (2, 3), (0, 1), (2, 8)].map(|(unit, pages)| nand.book(START, START, &[moves(unit, pages)]));
+            (ends, nand.read(START, START, native(0), 8))
+        });
+        assert_eq!(ends[0], ends[1]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How long it takes to move pages from one block of a unit to another.
 
-use std::iter::repeat_n;
+use std::slice::Iter;
 
 use block::Nanos;
 
@@ -12,13 +12,18 @@ use super::{NOTHING, Nand, NandTimes, OperationKind};
 impl Nand {
     pub(super) fn move_pages(&mut self, now: Nanos, unit: Unit, moved: Moved) -> Nanos {
         let number = self.die_of_unit[unit.0 as usize] as usize;
-        let varies = self.variation.is_some() || self.errors.is_some() || self.times.pages.count > 1;
         let start = self.dies[number].free.max(now);
-        let Moved { pages, programs, to, .. } = moved;
+        let Moved { pages, reads, programs, to, .. } = moved;
         self.pages_read += u64::from(pages);
         self.count_programs(now, to.0, programs);
-        let end = if !varies && self.suspension.is_none() {
-            self.move_alike(now, number, start, moved)
+        // What is kept of each operation, and errors, tell reads from programs.
+        let is_page_by_page = self.program_pages == 1
+            && reads == programs
+            && !self.times.copy_back
+            && self.errors.is_none()
+            && self.suspension.is_none();
+        let end = if is_page_by_page {
+            self.move_page_by_page(now, number, start, moved)
         } else {
             let read_all = self.move_reads(now, number, start, moved);
             self.move_programs(now, number, read_all, programs, to)
@@ -31,22 +36,17 @@ impl Nand {
         end
     }
 
-    /// Moves pages where every read and program takes the same; when the last of it ends.
-    fn move_alike(&mut self, now: Nanos, die: usize, start: Nanos, moved: Moved) -> Nanos {
-        let NandTimes { read, program, .. } = self.times;
-        let Moved { pages, reads, programs, .. } = moved;
-        let carried = self.carried(pages, reads);
-        let die = &self.dies[die];
+    /// Moves pages one after the other, each over the channel and back; when the last of them is programmed.
+    fn move_page_by_page(&mut self, now: Nanos, number: usize, start: Nanos, moved: Moved) -> Nanos {
+        let Moved { programs, to, .. } = moved;
+        let read = self.varied(self.times.read);
+        self.draw_programs(number, programs, to);
+        let die = &self.dies[number];
         let channel = &mut self.channels[die.channel as usize];
-        if self.times.copy_back {
-            return start + read.times(u64::from(reads)) + program.times(u64::from(programs));
-        }
-        if self.program_pages == 1 && reads == programs {
-            let (both, each) = (self.fill + self.fill, program + read);
-            return channel.reserve_each(now, die.lane, start + read, both, programs, |moved| moved + each) - read;
-        }
-        let read_all = bring(channel, now, die.lane, start, read, carried, reads);
-        channel.reserve_each(now, die.lane, read_all, self.fill, programs, |loaded| loaded + program)
+        let mut programming = self.programming.iter();
+        let both = self.fill + self.fill;
+        let next = |moved| moved + drawn(&mut programming) + read;
+        channel.reserve_each(now, die.lane, start + read, both, programs, next) - read
     }
 
     /// The reads of a move; when they are over.
@@ -68,33 +68,39 @@ impl Nand {
     }
 
     /// So many programs of a move, the last of them of this block's page, whose data is there from `from` on; when they are over.
-    /// The others take the pages before; in a block with too few of those, its first.
     fn move_programs(&mut self, now: Nanos, number: usize, from: Nanos, count: u32, to: (u32, u32)) -> Nanos {
-        let (block, last) = to;
-        let NandTimes { program, pages, .. } = self.times;
-        let Self { dies, channels, variation, fill, times, programming, .. } = self;
-        let before = count.saturating_sub(last + 1);
-        let places = repeat_n(0, before as usize).chain(last + 1 - (count - before)..last + 1);
-        programming.clear();
-        match variation {
-            Some(variation) => {
-                let in_block = variation.in_block(number as u32, block, program);
-                let lines = places.map(|place| pages.line(place));
-                programming.extend(lines.map(|line| variation.program(line.number, pages.program(line, in_block))));
-            }
-            None => programming.extend(places.map(|place| pages.program(pages.line(place), program))),
-        }
+        self.draw_programs(number, count, to);
+        let Self { dies, channels, fill, times, programming, .. } = self;
         let die = &mut dies[number];
         let (channel, lane) = (&mut channels[die.channel as usize], die.lane);
         let mut programming = programming.iter();
         let mut program = |start: Nanos| {
-            let end = start + *programming.next().expect("there is one for each program");
+            let end = start + drawn(&mut programming);
             die.note(now, OperationKind::Program, start, end, false);
             end
         };
         match times.copy_back {
             true => (0..count).fold(from, |end, _| program(end)),
             false => channel.reserve_each(now, lane, from, *fill, count, program),
+        }
+    }
+
+    /// Draws what so many programs of a move take, the last of them of this block's page. The others take the pages before; in a
+    /// block with too few of those, its first.
+    fn draw_programs(&mut self, number: usize, count: u32, (block, last): (u32, u32)) {
+        let NandTimes { program, pages, .. } = self.times;
+        let places = (0..count).map(|index| (last + 1 + index).saturating_sub(count));
+        self.programming.clear();
+        match &mut self.variation {
+            Some(variation) => {
+                let in_block = variation.in_block(number as u32, block, program);
+                let program = |place| {
+                    let line = pages.line(place);
+                    variation.program(line.number, pages.program(line, in_block))
+                };
+                self.programming.extend(places.map(program));
+            }
+            None => self.programming.extend(places.map(|place| pages.program(pages.line(place), program))),
         }
     }
 
@@ -118,4 +124,10 @@ fn bring(channel: &mut Channel, now: Nanos, lane: u32, start: Nanos, read: Nanos
         (_, 0) => channel.reserve(now, lane, start, carried),
         _ => channel.reserve_each(now, lane, start + read, carried, reads, |end| end + read) - read,
     }
+}
+
+/// What the next program of a move takes.
+#[inline(always)]
+fn drawn(programming: &mut Iter<Nanos>) -> Nanos {
+    *programming.next().expect("there is one for each program")
 }
