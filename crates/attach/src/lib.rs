@@ -40,7 +40,7 @@ pub use error::AttachError;
 pub use faults::{Fault, FaultError};
 pub use host::Process;
 pub use listing::order;
-pub use live::LiveStats;
+pub use live::{LiveStats, SmartData};
 pub use mark::ProcessMark;
 pub use pace::PathOverhead;
 pub use power::{PowerCut, Switch};

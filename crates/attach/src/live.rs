@@ -3,11 +3,25 @@
 use std::sync::{Arc, Mutex};
 
 use block::{Bytes, Nanos};
-use drive::Counters;
+use drive::{Counters, Device, Drive, Health};
 use serde::{Deserialize, Serialize};
 
 use crate::power::PowerCut;
 use crate::request_recorder::RequestRecorder;
+
+/// What an attached drive says of its life, from which its SMART data is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SmartData {
+    pub counters: Counters,
+    pub health: Health,
+}
+
+impl SmartData {
+    /// That of `drive` as it is now.
+    pub fn of(drive: &Device) -> Self {
+        Self { counters: drive.counters(), health: drive.health() }
+    }
+}
 
 /// What an attached drive is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -46,6 +60,9 @@ pub struct LiveStats {
     /// What it cost that the drive's power was cut; none while it has power.
     #[serde(default)]
     pub cut: Option<PowerCut>,
+    /// The drive's SMART data; none in entries of a server that does not tell it.
+    #[serde(default)]
+    pub smart: Option<SmartData>,
 }
 
 impl LiveStats {
@@ -142,7 +159,7 @@ impl StatsCounter {
     }
 
     /// The figures at the machine's time `now`, if it is time to tell; the rest of them is left to the caller.
-    pub fn told(&mut self, now: Nanos, counters: impl FnOnce() -> Counters) -> Option<&mut LiveStats> {
+    pub fn told(&mut self, now: Nanos, smart: impl FnOnce() -> Option<SmartData>) -> Option<&mut LiveStats> {
         let (last, requests, bytes) = self.told;
         let passed = now.since(last);
         if passed < Self::EVERY {
@@ -151,7 +168,9 @@ impl StatsCounter {
         let seconds = passed.as_secs_f64();
         self.live.iops = (self.live.requests - requests) as f64 / seconds;
         self.live.bandwidth = (self.live.bytes - bytes).get() as f64 / seconds;
-        self.live.write_amplification = counters().write_amplification();
+        let smart = smart();
+        self.live.write_amplification = smart.and_then(|smart| smart.counters.write_amplification());
+        self.live.smart = smart.or(self.live.smart);
         (self.live.told, self.told) = (now, (now, self.live.requests, self.live.bytes));
         Some(&mut self.live)
     }

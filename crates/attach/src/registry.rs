@@ -7,7 +7,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use block::{Bytes, Nanos};
 use host::open;
@@ -27,6 +28,10 @@ const ROOMY: &str = "/var/tmp";
 /// A server that says nothing for so long is stopped or hangs. One that waits for a busy machine is not silent that
 /// long.
 const SILENCE: Duration = Duration::from_secs(5);
+/// How long a server has to tell of what was done until now; it tells twice a second.
+const NEWS: Duration = Duration::from_secs(3);
+/// How often it is looked whether it has.
+const LOOK: Duration = Duration::from_millis(50);
 /// How many drives this process has attached.
 static DRIVES: AtomicU32 = AtomicU32::new(0);
 
@@ -194,6 +199,26 @@ impl Registry {
         }
         entries.sort_by(|one, other| one.device.cmp(&other.device));
         Ok(entries)
+    }
+
+    /// The entry of a device or a socket; none if nothing is attached there.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn entry_of(&self, device: &Path) -> io::Result<Option<AttachedEntry>> {
+        let path = std::path::absolute(device).unwrap_or_else(|_| device.to_owned());
+        Ok(self.entries()?.into_iter().find(|entry| entry.device == path))
+    }
+
+    /// `entry` as soon as its server has told of all that was done until now; as it was told last by one that does not answer.
+    pub fn up_to_date(&self, entry: AttachedEntry) -> AttachedEntry {
+        let (asked, began, path) = (now(), Instant::now(), self.path(&entry.device));
+        let mut found = entry;
+        while found.live.told < asked && found.is_alive() && began.elapsed() < NEWS {
+            thread::sleep(LOOK);
+            found = read(&path).filter(|new| new.place == found.place).unwrap_or(found);
+        }
+        found
     }
 
     /// Forgets an entry, unless its device is another drive's by now.

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use block::{Bytes, Lba, Nanos, SECTOR};
-use drive::{Counters, Device, Drive, Shape};
+use drive::{Device, Drive, Shape};
 use rustix::event::Timespec;
 use rustix::io::Errno;
 
 use crate::AttachError;
 use crate::content::Content;
 use crate::faults::{FaultEffect, FaultQueue, Faults};
-use crate::live::{SharedStats, StatsCounter};
+use crate::live::{SharedStats, SmartData, StatsCounter};
 use crate::overhead::PAUSE;
 use crate::pace::{Paced, PathOverhead, now};
 use crate::port::{IoRequest, IoWork, Port, Received, shielded};
@@ -244,8 +244,8 @@ impl<P: Port> Server<P> {
     /// Tells every so often what the drive is doing.
     fn tell(&mut self) {
         let Self { count, paced, power, shared, faults, late, is_broken, .. } = self;
-        let counters = || if *is_broken { Counters::default() } else { paced.drive().counters() };
-        if let Some(live) = count.told(now(), counters) {
+        let smart = || (!*is_broken).then(|| SmartData::of(paced.drive()));
+        if let Some(live) = count.told(now(), smart) {
             live.is_broken = *is_broken;
             live.in_flight = paced.in_flight() + late.len();
             live.own_median = paced.own().percentile(50.0);

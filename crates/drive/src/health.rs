@@ -1,12 +1,14 @@
 //! The state that a drive is in.
 
 use block::{Nanos, Temperature};
+use serde::{Deserialize, Serialize};
 
 use crate::WearSummary;
 
 /// The state that a drive is in: what it would show on a gauge, where [`Counters`](crate::Counters) are what
 /// it would add up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Health {
     /// How long it has been switched on.
     pub power_on: Nanos,

@@ -65,7 +65,8 @@ struct UnitWear {
 }
 
 /// How worn a drive is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct WearSummary {
     /// Erases that a block is rated for.
     pub rated: u32,

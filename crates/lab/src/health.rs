@@ -1,9 +1,54 @@
-//! The health of a simulated drive, from its own counters.
+//! The health of a simulated drive, from its own counters, also of one that is attached.
 
+use std::path::Path;
+
+use attach::SmartData;
+use attach::registry::{AttachedEntry, Registry};
 use block::Bytes;
+use drive::preset::Preset;
 use drive::{Counters, Health as State};
+use host::Environment;
 
 pub use host::health::*;
+
+/// The health of the drive beneath a target: that of a simulated drive where one is attached, otherwise as [`of_device`].
+pub fn of_target(environment: &Environment) -> HealthReading {
+    match attached(environment) {
+        Some(entry) => of_attached(&entry),
+        None => of_device(environment),
+    }
+}
+
+/// The entry of the simulated drive beneath a target; none if there is no such drive, or another user attached it.
+pub fn attached(environment: &Environment) -> Option<AttachedEntry> {
+    let device = environment.device.as_ref().filter(|device| device.transport.as_deref() == Some("virtual"))?;
+    attached_at(&Path::new("/dev").join(&device.name))
+}
+
+/// The entry of the drive that is attached as this device or socket.
+pub fn attached_at(device: &Path) -> Option<AttachedEntry> {
+    Registry::open().ok()?.entry_of(device).ok()?
+}
+
+/// The health of an attached drive, as its server tells it.
+pub fn of_attached(entry: &AttachedEntry) -> HealthReading {
+    let device = entry.device.display();
+    if !entry.is_alive() {
+        return HealthReading::Missing(format!("the server of {device} is gone; `assay detach {device}` cleans up"));
+    }
+    let entry = Registry::open().map_or_else(|_| entry.clone(), |registry| registry.up_to_date(entry.clone()));
+    let Some(SmartData { counters, health }) = entry.live.smart else {
+        return HealthReading::Missing(format!(
+            "the server of {device} has not told it yet; `assay attached` shows its state"
+        ));
+    };
+    let title = Preset::find(&entry.drive).map_or_else(|_| entry.drive.clone(), |preset| preset.title);
+    HealthReading::Health(Box::new(of_simulated(
+        &format!("{title}, simulated and attached as {device}"),
+        &counters,
+        &health,
+    )))
+}
 
 /// The health of a simulated drive that has done `counters` and is in this `state`.
 pub fn of_simulated(name: &str, counters: &Counters, state: &State) -> Health {

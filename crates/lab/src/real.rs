@@ -12,7 +12,7 @@ use trial::TrialDevice;
 use workload::Workload;
 
 use crate::cost::{Pace, Place};
-use crate::health::{HealthReading, of_device};
+use crate::health::{HealthReading, of_target};
 use crate::plan::{CANNOT_PURGE, PURGE_LEFT_OUT};
 use crate::subject::{Keep, LiveCallback, MeasureTask, Part, Repeats, Share, Subject, iops, needs_root};
 use crate::{Environment, LabError, PurgeMethod, Thermometer};
@@ -152,7 +152,7 @@ impl Subject for Real {
     }
 
     fn health(&self) -> HealthReading {
-        of_device(&self.environment())
+        of_target(&self.environment())
     }
 
     fn check_purge(&self, method: PurgeMethod) -> Result<(), LabError> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use drive::Drive;
 use lab::health::self_test::{SelfTest, SelfTestEnd, SelfTestError, SelfTestOutcome, self_test};
-use lab::health::{HealthReading, HealthRecord, of_device, of_simulated};
+use lab::health::{HealthReading, HealthRecord, attached, attached_at, of_attached, of_simulated, of_target};
 use lab::{Environment, recall};
 use store::Store;
 
@@ -17,8 +17,8 @@ use crate::terminal::{complain, say, width};
 /// What was asked on the command line.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// A run (a number of `assay runs`, or `last`) for its health before and after, or a target of `assay review` for
-    /// its health now
+    /// A run (a number of `assay runs`, or `last`) for its health before and after, a target of `assay review` or
+    /// an attached drive's socket for its health now
     #[arg(value_name = "RUN|TARGET")]
     subject: String,
 
@@ -68,7 +68,13 @@ fn tested(name: &str, test: SelfTest) -> Result<SelfTestEnd, Failure> {
     if name.starts_with("sim:") {
         return Err(Failure::usage("a simulated drive has no self-test; name a device"));
     }
-    let environment = Environment::with_target(existing(name)?);
+    let path = existing(name)?;
+    let environment = Environment::with_target(path);
+    if attached_at(path).or_else(|| attached(&environment)).is_some() {
+        return Err(Failure::usage(format!(
+            "{name} is an attached simulated drive, which has no self-test; `assay health {name}` shows its health"
+        )));
+    }
     let mut shown = None;
     let end = self_test(&environment, test, &mut |done| {
         if shown.replace(done) != Some(done) {
@@ -101,5 +107,7 @@ fn now(name: &str) -> Result<HealthReading, Failure> {
         let drive = preset.build();
         return Ok(HealthReading::Health(Box::new(of_simulated(&preset.title, &drive.counters(), &drive.health()))));
     }
-    Ok(of_device(&Environment::with_target(existing(name)?)))
+    // A socket lies on a drive that is not the one behind it.
+    let path = existing(name)?;
+    Ok(attached_at(path).map_or_else(|| of_target(&Environment::with_target(path)), |entry| of_attached(&entry)))
 }

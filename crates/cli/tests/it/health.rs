@@ -7,6 +7,7 @@ use std::process::Output;
 
 use crate::support;
 use crate::support::Place;
+use crate::support::attached::{Attached, DRIVE, can_attach};
 use serde_json::Value;
 
 /// A smartctl that prints the first text when it is first asked, and the second from then on.
@@ -169,4 +170,38 @@ fn only_a_drive_tests_itself() {
         assert!(place.refuses(&["health", subject, "--self-test", "short"]).contains(words), "{subject}");
     }
     assert!(place.refuses(&["health", "last", "--self-test", "extended"]).contains("give short or long"));
+}
+
+#[test]
+fn an_attached_drive_has_the_health_of_the_simulated_one() {
+    if !can_attach() {
+        return;
+    }
+    let place = Place::new();
+    let drive = Attached::new(&place, &[]);
+    drive.fill(&place, 4096, "a", &[]);
+    let shown =
+        || -> Value { serde_json::from_str(&place.succeeds(&["health", &drive.device, "--format", "json"])).unwrap() };
+    assert_eq!(shown()["after"]["health"]["host_written_bytes"], 4096 * 512, "as it is now");
+    let source = shown()["after"]["health"]["source"].to_string();
+    assert!(source.contains("X25-M") && source.contains(&format!("attached as {}", drive.device)), "{source}");
+    let said = place.refuses(&["health", &drive.device, "--self-test", "short"]);
+    assert!(said.contains("which has no self-test"), "{said}");
+    let plan = place.short_plan();
+    place.succeeds(&["review", &drive.device, "--destroy-data", &drive.device, "--plan", &plan]);
+    let record = health(&place);
+    let written = |moment: &str| record[moment]["health"]["host_written_bytes"].as_u64().unwrap();
+    assert!(written("after") > written("before"), "a review reads it before and after: {record}");
+}
+
+#[test]
+fn an_attached_drive_behind_a_socket_has_its_health_too() {
+    if support::tool("setsid").is_none() {
+        return support::skip("there is no setsid");
+    }
+    let place = Place::new();
+    place.succeeds(&["attach", DRIVE, "--nbd", "drive.sock", "--daemon"]);
+    let text = place.succeeds(&["health", "drive.sock"]);
+    place.succeeds(&["detach", "drive.sock"]);
+    assert!(text.contains("simulated and attached as") && text.contains("Host writes"), "{text}");
 }

@@ -24,14 +24,29 @@ pub(super) fn drive(environment: &Environment) -> Result<&DeviceInfo, String> {
         return Err("no underlying block device of the target is known, so no health can be read".to_owned());
     };
     if device.transport.as_deref() == Some("virtual") {
-        let made_of = device.made_of.as_ref().map_or_else(String::new, |made_of| format!(" (built on {made_of})"));
-        return Err(format!(
-            "{} is a virtual device of the kernel{made_of} and has no health of its own; read that of its underlying \
-             drives with `smartctl -x`",
-            device.name
-        ));
+        return Err(of_virtual(device));
     }
     Ok(device)
+}
+
+/// Why a virtual device has no health, and whose health there is instead.
+fn of_virtual(device: &DeviceInfo) -> String {
+    let name = &device.name;
+    let instead = match device.made_of.as_deref() {
+        // The file that `assay attach` mounts under a loop device, which takes root.
+        Some(file) if file.starts_with("/run/assay/drive-") => {
+            return format!("{name} is an attached simulated drive, whose health root can read: run it as root");
+        }
+        Some(made_of) => {
+            format!(
+                " (built on {made_of}) and has no health of its own; read that of its underlying drives with `smartctl -x`"
+            )
+        }
+        None => " and has no health of its own; of a simulated drive behind a socket, name the socket: `assay health \
+                 SOCKET` (`assay attached` lists them)"
+            .to_owned(),
+    };
+    format!("{name} is a virtual device of the kernel{instead}")
 }
 
 /// Reads the health of a drive with these programs.

@@ -294,3 +294,27 @@ fn an_nvme_drive_is_asked_by_the_program_that_is_there() {
     assert_eq!(read().health().and_then(|health| health.wear_percent), Some(3.0));
     assert_eq!(asked(folder.path()).last().unwrap(), "smartctl --json -x /dev/nvme0n1");
 }
+
+#[test]
+fn a_virtual_device_is_told_with_whose_health_there_is_instead() {
+    for (name, made_of, words, other) in [
+        ("md0", Some("sda, sdb"), "underlying drives with `smartctl -x`", "socket"),
+        ("nbd0", None, "`assay health SOCKET`", "smartctl"),
+        (
+            "loop0",
+            Some("/run/assay/drive-7-8-0"),
+            "an attached simulated drive, whose health root can read",
+            "smartctl",
+        ),
+    ] {
+        let device = crate::DeviceInfo {
+            name: name.to_owned(),
+            transport: Some("virtual".to_owned()),
+            made_of: made_of.map(str::to_owned),
+            ..crate::DeviceInfo::default()
+        };
+        let environment = crate::Environment { device: Some(device), ..crate::Environment::default() };
+        let HealthReading::Missing(said) = of_device(&environment) else { panic!("{name} has no health") };
+        assert!(said.contains(name) && said.contains(words) && !said.contains(other), "{said}");
+    }
+}

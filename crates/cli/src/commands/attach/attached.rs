@@ -111,9 +111,7 @@ pub fn fault(arguments: &FaultCommand) -> Result<(), Failure> {
 
 /// The entry of a device, or of a socket by whatever path leads there.
 fn found(registry: &Registry, device: &Path) -> Result<AttachedEntry, Failure> {
-    let entries = registry.entries().map_err(AttachError::Broken)?;
-    let path = std::path::absolute(device).unwrap_or_else(|_| device.to_owned());
     let nothing =
         || Failure::usage(format!("{} is not an attached drive; `assay attached` lists them", device.display()));
-    entries.into_iter().find(|entry| entry.device == path).ok_or_else(nothing)
+    registry.entry_of(device).map_err(AttachError::Broken)?.ok_or_else(nothing)
 }
