@@ -8,6 +8,7 @@ use host::Mount;
 use thiserror::Error;
 
 use crate::data::DataError;
+use crate::faults::FaultError;
 use crate::registry::AttachedEntry;
 use crate::socket;
 
@@ -107,6 +108,9 @@ pub enum AttachError {
         /// What it is called.
         name: String,
     },
+    /// A fault makes no sense on the drive.
+    #[error(transparent)]
+    Fault(#[from] FaultError),
     /// There is no ublk driver.
     #[cfg(feature = "ublk")]
     #[error("/dev/ublk-control cannot be opened: {0}; load the driver with `modprobe ublk_drv`, and run as root")]

@@ -57,6 +57,18 @@ pub enum FaultError {
         /// What is wrong, and what would be right.
         why: String,
     },
+    /// It concerns sectors that the drive has not got.
+    #[error(
+        "sector {last} in the fault `{fault}` is beyond the end of the drive: {capacity} are the 512-byte sectors 0 to {end}",
+        end = capacity.sectors().saturating_sub(1)
+    )]
+    Beyond {
+        fault: Fault,
+        /// The last sector that it names.
+        last: u64,
+        /// What the drive holds.
+        capacity: Bytes,
+    },
 }
 
 impl FromStr for Fault {
@@ -136,7 +148,8 @@ impl fmt::Display for Fault {
             FaultKind::Vanish(after) => write!(f, "vanish-after={after}")?,
         }
         if let Some((first, end)) = self.range {
-            write!(f, "@{}-{}", first.get(), end.get() - 1)?;
+            let last = end.get() - 1;
+            if first == Lba::new(last) { write!(f, "@{last}")? } else { write!(f, "@{}-{last}", first.get())? }
         }
         if self.every > 1 { write!(f, " every={}", self.every) } else { Ok(()) }
     }
@@ -208,6 +221,19 @@ impl Faults {
 }
 
 impl Fault {
+    /// Refuses sectors that a drive which holds so much has not got: nothing would ever come of them.
+    ///
+    /// # Errors
+    /// [`FaultError::Beyond`].
+    pub fn check(self, capacity: Bytes) -> Result<(), FaultError> {
+        match self.range {
+            Some((_, end)) if end > Lba::at(capacity) => {
+                Err(FaultError::Beyond { fault: self, last: end.get() - 1, capacity })
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn concerns(&self, request: &Request) -> bool {
         let is_such = match self.kind {
             FaultKind::ReadError => request.op == Op::Read,
@@ -318,6 +344,21 @@ mod tests {
         ] {
             let said = spec.parse::<Fault>().expect_err(spec).to_string();
             assert!(said.contains(words), "{spec}: {said}");
+        }
+    }
+
+    #[test]
+    fn sectors_beyond_the_end_of_the_drive_are_refused_with_its_last_one() {
+        let gib = Bytes::from_gib(1);
+        let check = |spec: &str| spec.parse::<Fault>().unwrap().check(gib).map_err(|error| error.to_string());
+        for spec in ["read-error", "read-error@2097151", "delay=1ms@0-2097151", "read-only-after=2GiB", "vanish"] {
+            assert_eq!(check(spec), Ok(()), "{spec}");
+        }
+        for (spec, last) in [("read-error@2097152", 2_097_152), ("delay=1s @7-99999999999 every=2", 99_999_999_999_u64)]
+        {
+            let said = check(spec).unwrap_err();
+            assert!(said.contains(&format!("sector {last} in the fault")), "{said}");
+            assert!(said.contains("1 GiB are the 512-byte sectors 0 to 2097151"), "{said}");
         }
     }
 

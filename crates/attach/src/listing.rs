@@ -106,7 +106,7 @@ impl Keeper {
         let said = line(&visitor, PATIENCE)?;
         let answer = match said.trim_end() {
             NONE => Ok(None),
-            fault => fault.parse().map(Some),
+            fault => fault.parse::<Fault>().and_then(|fault| fault.check(self.entry.capacity).map(|()| Some(fault))),
         };
         let answer =
             answer.map(|fault| self.orders.give(fault)).map_or_else(|error| error.to_string(), |()| DONE.into());
@@ -146,8 +146,9 @@ pub fn door(place: &Path) -> PathBuf {
 /// Asks the process that serves a drive for a fault, or for none any more.
 ///
 /// # Errors
-/// [`AttachError::Gone`] if it does not answer.
+/// [`AttachError::Gone`] if it does not answer; [`AttachError::Fault`] if the fault is beyond the drive's end.
 pub fn order(entry: &AttachedEntry, fault: Option<Fault>) -> Result<(), AttachError> {
+    fault.map_or(Ok(()), |fault| fault.check(entry.capacity))?;
     let ask = || -> io::Result<String> {
         let door = UnixStream::connect(door(&entry.place))?;
         writeln!(&door, "{}", fault.map_or(NONE.to_owned(), |fault| fault.to_string()))?;

@@ -118,6 +118,8 @@ impl From<AttachError> for Failure {
             | AttachError::NoPartitions { .. }
             | AttachError::Socket { .. }
             | AttachError::Data(_)
+            | AttachError::Fault(_)
+            | AttachError::Zoned { .. }
             | AttachError::NoFuse(_)
             | AttachError::Mount { .. } => Self::usage(error),
             error => Self::failed(error),

@@ -34,7 +34,8 @@ impl<'t> OpenedDrive<'t> {
     /// Opens the data of `drive`, which will be in `registry` by this name.
     ///
     /// # Errors
-    /// [`AttachError::Zoned`] if the drive has zones; if a file of data cannot be used.
+    /// [`AttachError::Zoned`] if the drive has zones, [`AttachError::Fault`] if a fault is beyond its end; if a file of data
+    /// cannot be used.
     pub fn new(
         registry: &'t Registry,
         name: &str,
@@ -45,6 +46,7 @@ impl<'t> OpenedDrive<'t> {
             return Err(AttachError::Zoned { name: name.to_owned() });
         }
         let (place, capacity) = (registry.place(), drive.shape().capacity);
+        terms.faults.iter().try_for_each(|fault| fault.check(capacity))?;
         let content = match &terms.content {
             Some(data) => Content::kept(data, capacity)?,
             None => registry.scratch(capacity)?,

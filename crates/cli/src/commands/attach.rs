@@ -156,6 +156,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(image) => image::drive_for(image, name)?,
         None => named,
     };
+    // Before a drive is conditioned for it.
+    for fault in &arguments.faults {
+        fault.check(preset.capacity()).map_err(Failure::usage)?;
+    }
     let state = arguments.state.as_deref().map(StateFile::at);
     let state = state.or_else(|| arguments.backing.as_deref().map(StateFile::beside));
     let (drive, from) = begun(&preset, state.as_ref(), arguments, kept.as_mut())?;

@@ -123,7 +123,12 @@ fn a_fault_that_is_none_and_a_drive_that_is_none_are_told() {
     let place = Place::new();
     assert!(place.refuses(&["attach", DRIVE, "--fault=red-error"]).contains("there are read-error@SECTORS"));
     assert!(place.refuses(&["fault", "/dev/null", "delay=1 parsec"]).contains("`delay=1 parsec`"));
+    let beyond = "sector 2097152 in the fault `read-error@2097152` is beyond the end of the drive";
+    assert!(place.refuses(&["attach", DRIVE, "--nbd=s", "--fault=read-error@2097152"]).contains(beyond));
     if can_attach() {
+        let drive = Attached::new(&place, &[]);
+        let said = place.refuses(&["fault", &drive.device, "read-error@2097152"]);
+        assert!(said.contains(beyond) && said.contains("sectors 0 to 2097151"), "{said}");
         assert!(place.refuses(&["fault", "/dev/null", "vanish"]).contains("is not an attached drive"));
     }
 }
@@ -171,7 +176,7 @@ fn a_run_on_a_drive_that_does_not_answer_ends_its_process_also_while_threads_wai
         ("io_uring", "--direct=0", "--number_ios=10k"),
         ("io_uring", "--direct=1", "--number_ios=10k"),
     ] {
-        let drive = Attached::new(&place, &["--fault=delay=1h@2048-100000000"]);
+        let drive = Attached::new(&place, &["--fault=delay=1h@2048-2097151"]);
         let engine = format!("--ioengine={engine}");
         let words = ["run", &drive.device, "--rw=read", "--bs=4k", direct, &engine, limit, "--io-timeout=1s"];
         // Its output is read to its end, which a process that is left behind must not hold open.
