@@ -224,12 +224,12 @@ fn a_drive_that_is_faster_than_the_way_to_it_is_told_also_in_the_background() {
          link.frame_overhead=0us&link.command=0us"
     );
     let said = attach(quick, &[]);
-    let (_, factor) = said.split_once("slower than it is. Use --speed=").expect(&said);
+    let (_, factor) = said.split_once("slower than they are; reads do not. Use --speed=").expect(&said);
     let factor: f64 = factor.split([' ', ',']).next().unwrap().parse().unwrap();
     assert!(factor > 0.0 && factor < 1.0, "{said}");
     // Each of its requests takes a tenth of a second, which no machine is so busy as to need for the way.
     let slow = attach(&format!("{DRIVE}&controller.command=10ms"), &["--speed=0.1"]);
-    assert!(slow.contains("which is subtracted") && !slow.contains("slower than it is"), "{slow}");
+    assert!(slow.contains("which is subtracted") && !slow.contains("slower than they are"), "{slow}");
 }
 
 #[test]

@@ -40,17 +40,19 @@ impl Quickest {
     /// What there is to say if at this speed the drive answers before the way is over; nothing otherwise.
     pub fn warning(self, floor: PathOverhead, speed: f64) -> Option<String> {
         let share = |own: Nanos, way: Nanos| own.as_nanos() as f64 / way.as_nanos().max(1) as f64;
-        let room = share(self.read, floor.read).min(share(self.write, floor.write));
-        (room < speed).then(|| {
-            let slow = rounded_down(room);
-            format!(
-                "The drive is faster than the attachment at queue depth 1, with {} per read and {} per write at \
-                 --speed={speed}, so it appears slower than it is. Use --speed={slow}, multiply measured times by that \
-                 and divide rates by it.",
-                scaled(self.read, speed),
-                scaled(self.write, speed)
-            )
-        })
+        let [read, write] = [share(self.read, floor.read), share(self.write, floor.write)];
+        let [per_read, per_write] = [self.read, self.write].map(|own| scaled(own, speed));
+        let (what, times, others) = match (read < speed, write < speed) {
+            (false, false) => return None,
+            (true, true) => ("Reads and writes", format!("{per_read} and {per_write}"), ""),
+            (true, false) => ("Reads", per_read.to_string(), "; writes do not"),
+            (false, true) => ("Writes", per_write.to_string(), "; reads do not"),
+        };
+        let slow = rounded_down(read.min(write));
+        Some(format!(
+            "{what} of the drive are faster than the attachment at queue depth 1 ({times} at --speed={speed}) and appear slower \
+             than they are{others}. Use --speed={slow}, multiply measured times by that and divide rates by it."
+        ))
     }
 }
 
@@ -82,9 +84,32 @@ mod tests {
     fn a_drive_that_is_faster_than_the_way_is_told_with_the_speed_that_would_do() {
         let quick = Quickest { read: Nanos::from_micros(80), write: Nanos::from_micros(12) };
         let said = quick.warning(WAY, 1.0).unwrap();
-        assert!(said.contains("12 µs per write") && said.contains("--speed=0.2,"), "{said}");
+        assert!(said.contains("12 µs") && said.contains("--speed=0.2,"), "{said}");
         assert_eq!(quick.warning(WAY, 0.2), None, "at that speed there is room");
-        assert!(quick.warning(WAY, 0.5).unwrap().contains("24 µs per write"), "as it is seen at that speed");
+        assert!(quick.warning(WAY, 0.5).unwrap().contains("24 µs"), "as it is seen at that speed");
+    }
+
+    #[test]
+    fn what_is_faster_than_the_way_is_told_and_what_is_not_is_left_out() {
+        for (read, write, start, words) in [
+            (
+                80,
+                12,
+                "Writes of the drive are faster than the attachment at queue depth 1 (12 µs at",
+                "; reads do not.",
+            ),
+            (
+                10,
+                90,
+                "Reads of the drive are faster than the attachment at queue depth 1 (10 µs at",
+                "; writes do not.",
+            ),
+            (10, 12, "Reads and writes of the drive are faster than the attachment", "10 µs and 12 µs at --speed=1"),
+        ] {
+            let [read, write] = [read, write].map(Nanos::from_micros);
+            let said = Quickest { read, write }.warning(WAY, 1.0).unwrap();
+            assert!(said.starts_with(start) && said.contains(words), "{said}");
+        }
     }
 
     #[test]
