@@ -3,6 +3,7 @@
 //! A line with the step and the time left; beneath it, while a measurement in real time goes on, what it does now.
 
 use std::fmt::Write;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -13,8 +14,42 @@ use crate::terminal::{is_quiet, is_verbose, line, notice};
 /// A bar with the current step and the time left; silent where standard error is no terminal.
 pub struct Bar {
     bar: ProgressBar,
-    /// Where there is no bar, each step gets a line.
-    lines: bool,
+    /// Where there is no bar, each step gets a line, and so does a long run.
+    lines: Option<Lines>,
+}
+
+/// A run takes long from here on.
+pub const LONG: Duration = Duration::from_secs(60);
+
+/// What is told of a long run where nothing is drawn.
+struct Lines {
+    /// When it is told next, since the run began.
+    next: Mutex<Duration>,
+}
+
+impl Lines {
+    fn new() -> Self {
+        Self { next: Mutex::new(LONG) }
+    }
+
+    /// How long all of it takes, if that is long.
+    fn whole(snapshot: &Snapshot) -> Option<String> {
+        let whole = snapshot.whole.to_std();
+        (whole >= LONG).then(|| format!("About {} in all", HumanDuration(whole)))
+    }
+
+    /// How far it is, after one minute, two, four and so on.
+    fn course(&self, snapshot: &Snapshot) -> Option<String> {
+        let mut next = self.next.lock().expect("nothing panics while it holds it");
+        if snapshot.elapsed < *next {
+            return None;
+        }
+        while *next <= snapshot.elapsed {
+            *next *= 2;
+        }
+        let (share, left) = (snapshot.share()?, snapshot.left()?);
+        Some(format!("{}: {:.0} % of all done, about {} left", snapshot.step, 100.0 * share, HumanDuration(left)))
+    }
 }
 
 impl Bar {
@@ -28,7 +63,7 @@ impl Bar {
 
     fn on(target: ProgressDrawTarget) -> Self {
         let bar = ProgressBar::with_draw_target(None, target).with_style(style(WHOLE));
-        Self { lines: bar.is_hidden(), bar }
+        Self { lines: bar.is_hidden().then(Lines::new), bar }
     }
 }
 
@@ -45,17 +80,23 @@ impl Show for Bar {
     fn show(&self, snapshot: &Snapshot, news: News) {
         match news {
             News::Begun => {
+                if self.lines.is_some() {
+                    Lines::whole(snapshot).iter().for_each(notice);
+                }
                 self.bar.set_length(snapshot.whole.as_nanos() / 1_000_000);
                 self.bar.enable_steady_tick(Duration::from_millis(250));
             }
             News::Step => {
-                if self.lines {
+                if self.lines.is_some() {
                     notice(&snapshot.step);
                 }
                 self.bar.set_style(style(WHOLE));
                 self.bar.set_message(line(&snapshot.step));
             }
-            News::Advanced => self.bar.set_position(snapshot.done.as_nanos() / 1_000_000),
+            News::Advanced => {
+                self.lines.as_ref().and_then(|lines| lines.course(snapshot)).iter().for_each(notice);
+                self.bar.set_position(snapshot.done.as_nanos() / 1_000_000);
+            }
             News::Live => {
                 if let Some(speed) = snapshot.now {
                     self.bar.set_style(style(LIVE));
@@ -145,6 +186,23 @@ mod tests {
         bar.bar.tick();
         assert_eq!(terminal.contents().lines().count(), 1, "what is over is not shown: {}", terminal.contents());
         progress.finish();
+    }
+
+    #[test]
+    fn a_long_run_without_a_terminal_tells_how_long_it_takes_and_ever_more_rarely_how_far_it_is() {
+        let of = |whole| Snapshot { whole: Nanos::from_secs(whole), ..Snapshot::default() };
+        assert_eq!(Lines::whole(&of(59)), None);
+        assert_eq!(Lines::whole(&of(600)).as_deref(), Some("About 10 minutes in all"));
+        let lines = Lines::new();
+        let told = |elapsed| {
+            let elapsed = Duration::from_secs(elapsed);
+            let done = Nanos::from_secs(elapsed.as_secs());
+            lines.course(&Snapshot { elapsed, done, step: "Fill".to_owned(), ..of(600) })
+        };
+        let seconds: Vec<u64> = (0..600).step_by(10).filter(|elapsed| told(*elapsed).is_some()).collect();
+        assert_eq!(seconds, [60, 120, 240, 480]);
+        assert_eq!(told(960).as_deref(), Some("Fill: 100 % of all done, about 0 seconds left"));
+        assert_eq!(Lines::new().course(&Snapshot { elapsed: LONG, ..of(600) }), None, "nothing is known yet");
     }
 
     #[test]

@@ -412,6 +412,7 @@ pub fn survey(name: &str, options: &RealOptions, given: Option<Endurance>) -> Re
             is_simulated: false,
             is_disk: false,
             fills_untimed: false,
+            overwrites_untimed: false,
             spare: None,
             endurance: given.map(RatedEndurance::given),
         };

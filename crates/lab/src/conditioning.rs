@@ -1,12 +1,14 @@
 //! States of a simulated drive that differ by chance alone, so that repeats are not all measured in one.
 
 use block::{Bytes, Lba, Nanos, Request, Seed, Tag};
+use drive::preset::Preset;
 use drive::{Device, Drive};
 use engine::{VirtualError, run_virtual};
 use stats::REPEATS_LEAST;
 use workload::{Pattern, Spare, Stop, Workload};
 
-use crate::plan::Construction;
+use crate::cost::Place;
+use crate::plan::{Construction, Phase};
 use crate::wears;
 
 /// In how many states repeats are measured; further ones share the last.
@@ -156,6 +158,11 @@ pub fn write(drive: &mut Device, workload: &Workload, seed: Seed) -> Result<(), 
         false => drop(run_virtual(drive, workload, seed)?),
     }
     Ok(())
+}
+
+/// About how long [`write`] takes on an idle machine.
+pub fn time_to_write(preset: &Preset, workload: &Workload) -> Nanos {
+    Place::simulated(preset).phase_weight(&Phase::prepare(workload.clone(), true))
 }
 
 /// How much of what is written at random, the last of it, is simulated in time: one part in twenty, and no more than fills any

@@ -239,6 +239,7 @@ impl Subject for Real {
             is_simulated: false,
             is_disk: false,
             fills_untimed: false,
+            overwrites_untimed: false,
             spare: None,
             endurance: None,
         }

@@ -13,11 +13,12 @@ use std::time::Duration;
 
 use attach::registry::Registry;
 use attach::{AttachError, AttachOptions, Attachment, DataFile, Fault, FaultError, Resumed, StateFile};
-use block::{Bytes, Seed};
+use block::{Bytes, Nanos, Seed};
 use clap::ValueHint;
 use drive::preset::Preset;
 use drive::{Device, Drive};
 use host::program;
+use indicatif::HumanDuration;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
 use signal_hook::low_level::pipe;
@@ -28,8 +29,11 @@ use self::headroom::Quickest;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::number;
-use crate::terminal::{complain, say};
+use crate::progress;
+use crate::terminal::{complain, notice, say};
 
+/// What is said of a drive once it is attached.
+const TIMING: &str = " has the timing of ";
 /// How often it is looked whether it is time to end.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -195,7 +199,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         ),
         None => "the latency of the attachment is unknown and adds to the drive's. ".to_owned(),
     };
-    tell(format_args!("{} has the timing of {name}; {way}{found}{from}", device.display()));
+    tell(format_args!("{}{TIMING}{name}; {way}{found}{from}", device.display()));
     serve(&attachment, &stop);
     let mut drive = attachment.detach()?;
     match state {
@@ -297,9 +301,16 @@ fn prepared(preset: &Preset, filled: bool, worn: bool) -> Result<Device, Failure
     let block = Bytes::from_mib(1).min(capacity);
     let fill = Workload { pattern: Pattern::Write, block, ..Workload::default() };
     let wear = Workload { pattern: Pattern::RandWrite, ..Workload::default() };
-    for (workload, _) in [(fill, filled), (wear, worn)].into_iter().filter(|(_, is_wanted)| *is_wanted) {
-        let workload = Workload { queue_depth: 32, stop: Stop::after_bytes(capacity), ..workload };
-        lab::conditioning::write(&mut drive, &workload, Seed::new(1)).map_err(Failure::failed)?;
+    let wanted = [(fill, filled), (wear, worn)].into_iter().filter(|(_, is_wanted)| *is_wanted);
+    let whole = |(workload, _)| Workload { queue_depth: 32, stop: Stop::after_bytes(capacity), ..workload };
+    let workloads: Vec<Workload> = wanted.map(whole).collect();
+    let time =
+        workloads.iter().map(|workload| lab::conditioning::time_to_write(preset, workload)).sum::<Nanos>().to_std();
+    if time >= progress::LONG {
+        notice(format_args!("About {} to condition {}", HumanDuration(time), preset.name));
+    }
+    for workload in &workloads {
+        lab::conditioning::write(&mut drive, workload, Seed::new(1)).map_err(Failure::failed)?;
     }
     Ok(drive)
 }
@@ -312,22 +323,29 @@ fn in_background(_: &Arguments) -> Result<(), Failure> {
     let mut command = program::command("setsid").map_err(Failure::failed)?;
     command.arg(program).args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = program::start(&mut command).map_err(failed)?;
+    let told = BufReader::new(child.stderr.take().expect("it was piped"));
+    let (mut error, mut way) = (String::new(), None);
+    for line in told.lines() {
+        match line.map_err(failed)? {
+            line if !error.is_empty() || line.starts_with("error: ") => error += &(line + "\n"),
+            line if line.contains(TIMING) => {
+                way = Some(line);
+                break;
+            }
+            // It may take a while.
+            line => tell(format_args!("{line}")),
+        }
+    }
     let mut device = String::new();
     BufReader::new(child.stdout.take().expect("it was piped")).read_line(&mut device).map_err(failed)?;
-    let mut told = BufReader::new(child.stderr.take().expect("it was piped"));
-    if device.is_empty() {
-        let mut words = String::new();
-        std::io::Read::read_to_string(&mut told, &mut words).map_err(failed)?;
-        let words = words.trim_start_matches("error: ").trim_end().to_owned();
+    let Some(way) = way.filter(|_| !device.is_empty()) else {
+        let words = error.trim_start_matches("error: ").trim_end().to_owned();
         let code = child.wait().map_err(failed)?.code();
         let is_refused = code == Some(i32::from(Exit::Refused.code()));
         return Err(if is_refused { Failure::usage(words) } else { Failure::failed(words) });
-    }
+    };
     print!("{device}");
-    // What it says of the way there.
-    let mut words = String::new();
-    told.read_line(&mut words).map_err(failed)?;
-    tell(format_args!("{}", words.trim_end()));
+    tell(format_args!("{way}"));
     Ok(())
 }
 

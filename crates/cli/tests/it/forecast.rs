@@ -1,5 +1,8 @@
 //! What a review will cost, told before it is begun.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use crate::support::{LoopDevice, Place};
 use serde_json::Value;
 
@@ -74,4 +77,29 @@ fn a_dry_run_leaves_a_device_alone() {
     let told = json(&place, &[&device.0, "--plan", &plan]);
     assert_eq!(told["capacity_bytes"], 16 << 20);
     assert_eq!(std::fs::read(place.path("device.img")).unwrap(), vec![5; 16 << 20]);
+}
+
+/// What a command says first on standard error, which is no terminal; it is ended then.
+fn first_words(place: &Place, arguments: &[&str]) -> String {
+    let mut command = place.command(arguments);
+    let mut running = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = String::new();
+    BufReader::new(running.stderr.take().unwrap()).read_line(&mut told).unwrap();
+    running.kill().unwrap();
+    running.wait().unwrap();
+    told
+}
+
+/// Parity is written more than once, so that the array cannot be put into the state that a fill leaves.
+#[test]
+fn a_long_fill_of_an_array_with_parity_is_told_before_it_is_simulated() {
+    let place = Place::new();
+    let array = "toms-x25e-1?rig.array.level=raid5&rig.array.drives=64&rig.array.stripe=64KiB";
+    let told = first_words(&place, &["run", &format!("sim:{array}"), "--rw=randread", "--number_ios=10"]);
+    assert!(told.starts_with("About ") && told.contains("minutes in all"), "{told}");
+    let told = first_words(&place, &["attach", array, "--worn", "--nbd", "socket"]);
+    assert!(told.starts_with("About ") && told.contains("to condition toms-x25e-1"), "{told}");
+    let stripes = "sim:toms-x25e-1?rig.array.level=raid0&rig.array.drives=64&rig.array.stripe=64KiB";
+    let told = first_words(&place, &["run", stripes, "--rw=randread", "--number_ios=10"]);
+    assert_eq!(told, "Fill\n", "it is put into that state");
 }

@@ -45,6 +45,11 @@ impl Level {
         }
     }
 
+    /// Whether writes in order are in order on each member: parity is written more than once, and first read.
+    pub const fn fills_untimed(self) -> bool {
+        !matches!(self, Self::Raid5)
+    }
+
     /// Whether the array is striped, so that the size of a stripe means something.
     pub const fn stripes(self) -> bool {
         matches!(self, Self::Raid0 | Self::Raid5 | Self::Raid10)

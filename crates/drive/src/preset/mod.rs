@@ -339,8 +339,17 @@ impl Preset {
     pub fn fills_untimed(&self) -> bool {
         match &self.spec {
             Spec::Flash(_) | Spec::Pcm(_) | Spec::Disk(_) => true,
-            Spec::Rig(spec) => spec.member.fills_untimed(),
+            Spec::Rig(spec) => spec.level.fills_untimed() && spec.member.fills_untimed(),
             Spec::Dram(_) | Spec::Hybrid(_) => false,
+        }
+    }
+
+    /// Whether it can be put behind writes at random, without their time: one drive alone of flash without zones.
+    pub fn overwrites_untimed(&self) -> bool {
+        match &self.spec {
+            Spec::Flash(spec) => spec.zones.is_none(),
+            Spec::Rig(spec) => spec.level == crate::array::Level::None && spec.member.overwrites_untimed(),
+            Spec::Disk(_) | Spec::Dram(_) | Spec::Pcm(_) | Spec::Hybrid(_) => false,
         }
     }
 

@@ -420,7 +420,7 @@ fn drives_of_a_rig_are_filled_as_by_its_host() {
         let preset = Preset::find(&rig(level, drives, stripe)).unwrap_or_else(|error| panic!("{level}: {error}"));
         let (mut made, mut written) = (preset.build(), preset.build());
         let end = made.shape().capacity.sectors();
-        assert!(made.can_fill(Lba::new(0), Lba::new(end)), "{level}");
+        assert!(preset.fills_untimed() && made.can_fill(Lba::new(0), Lba::new(end)), "{level}");
         made.fill(Lba::new(0), Lba::new(end), Bytes::from_kib(512), 100);
         keep_four(&mut written, in_order(0, end, 1024));
         ask(&mut written, Nanos::ZERO, Request::FLUSH);
@@ -433,7 +433,9 @@ fn drives_of_a_rig_are_filled_as_by_its_host() {
             assert_eq!(made.counters().pages_programmed, written.counters().pages_programmed, "{level} of {drives}");
         }
     }
-    let parity = Preset::find(&rig("raid5", 4, "64KiB")).unwrap().build();
+    let parity = Preset::find(&rig("raid5", 4, "64KiB")).unwrap();
+    assert!(!parity.fills_untimed(), "as it is told before it is built");
+    let parity = parity.build();
     let end = Lba::at(parity.shape().capacity);
     assert!(!parity.can_fill(Lba::new(0), end), "parity is written more than once");
     assert!(

@@ -32,6 +32,8 @@ pub struct Place {
     pub is_disk: bool,
     /// Whether it can be put behind writes in order without simulating them.
     pub fills_untimed: bool,
+    /// The same of writes at random.
+    pub overwrites_untimed: bool,
     /// How much flash it has beyond its capacity, if that is known.
     pub spare: Option<Spare>,
     /// How much may be written to it in its life, if that is known.
@@ -74,6 +76,7 @@ impl Place {
             is_simulated: true,
             is_disk: matches!(preset.spec, Spec::Disk(_)),
             fills_untimed: preset.fills_untimed(),
+            overwrites_untimed: preset.overwrites_untimed(),
             spare: preset.spare().and_then(Spare::from_millionths),
             endurance: RatedEndurance::of(preset),
         }
@@ -187,9 +190,9 @@ impl Place {
         Cost { written, time, host: self.simulating(workload) }
     }
 
-    /// Whether it is put behind such writes without simulating them: at random, if it is flash.
+    /// Whether it is put behind such writes without simulating them: at random, if it is one drive of flash.
     fn constructs(&self, construction: &Construction) -> bool {
-        let can = if construction.is_random() { self.spare.is_some() } else { self.fills_untimed };
+        let can = if construction.is_random() { self.overwrites_untimed } else { self.fills_untimed };
         self.is_simulated && can
     }
 

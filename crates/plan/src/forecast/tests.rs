@@ -21,6 +21,7 @@ fn place() -> Place {
         is_simulated: false,
         is_disk: false,
         fills_untimed: false,
+        overwrites_untimed: false,
         spare: None,
         endurance: None,
     }
@@ -97,6 +98,7 @@ fn a_review_of_the_default_drive_is_foretold_in_its_rated_speed() {
         is_simulated: true,
         is_disk: false,
         fills_untimed: false,
+        overwrites_untimed: true,
         spare: None,
         endurance: RatedEndurance::of(&preset),
     };
