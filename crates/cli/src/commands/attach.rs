@@ -30,6 +30,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::number;
 use crate::progress;
+use crate::target;
 use crate::terminal::{complain, notice, say};
 
 /// What is said of a drive once it is attached.
@@ -40,7 +41,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// The options of `assay attach`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// The drive: a name of `assay drives`, with or without sim: [default with --image: x25-m]
+    /// The drive: a name of `assay drives` or the path of a drive's file, with or without sim: [default with --image: x25-m]
     #[arg(required_unless_present = "image")]
     drive: Option<String>,
 
@@ -67,7 +68,7 @@ pub struct Arguments {
     state: Option<PathBuf>,
 
     /// Speed of the drive relative to real time: 0.25 makes it four times slower
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = crate::target::speed)]
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = target::speed)]
     speed: f64,
 
     /// Attach the drive conditioned: filled sequentially, then overwritten by random writes
@@ -154,10 +155,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let asked = arguments.drive.as_deref().unwrap_or("x25-m");
     let name = asked.strip_prefix("sim:").unwrap_or(asked);
-    let named = Preset::find(name)?;
+    let named = target::preset(name)?;
     let Files { mut kept, image } = Files::open(arguments)?;
     let preset = match image.as_ref().or(kept.as_ref()).filter(|_| arguments.image.is_some()) {
-        Some(image) => image::drive_for(image, name)?,
+        Some(image) => image::drive_for(image, named)?,
         None => named,
     };
     // Before a drive is conditioned for it.

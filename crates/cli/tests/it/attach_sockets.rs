@@ -136,3 +136,19 @@ fn a_stopped_server_of_a_socket_is_found_and_ended_so_that_no_client_waits() {
     assert_eq!(left_behind(pid), [""; 0]);
     assert!(!place.path("drive.sock").exists());
 }
+
+#[test]
+fn a_drives_own_file_is_attached_and_goes_on_from_its_state() {
+    if tool("setsid").is_none() {
+        return skip("there is no setsid");
+    }
+    let place = Place::new();
+    fs::write(place.path("own.toml"), place.succeeds(&["drives", "show", "--toml", DRIVE])).unwrap();
+    for (drive, continues) in [("./own.toml", false), ("sim:./own.toml", true)] {
+        let said = place.assay(&["attach", drive, "--nbd", "s", "--state", "own.state", "--daemon"]);
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        place.succeeds(&["detach", "s"]);
+        assert!(said.stderr.contains("has the timing of ./own.toml"), "{}", said.stderr);
+        assert_eq!(said.stderr.contains("It continues from own.state"), continues, "{}", said.stderr);
+    }
+}

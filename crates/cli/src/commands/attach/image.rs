@@ -13,10 +13,10 @@ use crate::failure::Failure;
 /// dies, a disk zones of many tracks.
 const SMALLER: [&str; 3] = ["capacity.spare=50%", "capacity.spare=300%", "capacity.spare=3000%"];
 
-/// The drive of this name, as large as an image.
-pub fn drive_for(image: &DataFile, name: &str) -> Result<Preset, Failure> {
+/// The same drive, as large as an image.
+pub fn drive_for(image: &DataFile, preset: Preset) -> Result<Preset, Failure> {
     let (size, path) = (size_of(image)?, image.path());
-    let preset = Preset::find(name)?;
+    let name = preset.name.clone();
     let (field, smaller): (_, &[&str]) = match preset.spec {
         Spec::Flash(_) => ("capacity.user", &SMALLER),
         Spec::Disk(_) => ("platters.capacity", &["platters.zones=1"]),
@@ -79,11 +79,14 @@ mod tests {
         ] {
             File::create(&path).unwrap().set_len(size).unwrap();
             let image = DataFile::image(&path).unwrap();
-            let preset =
-                drive_for(&image, name).unwrap_or_else(|error| panic!("{name}, {size}: {}", error.words(false)));
+            let preset = drive_for(&image, Preset::find(name).unwrap())
+                .unwrap_or_else(|error| panic!("{name}, {size}: {}", error.words(false)));
             assert_eq!(preset.capacity().get(), size, "{name}");
         }
-        let refused = |name| drive_for(&DataFile::image(&path).unwrap(), name).unwrap_err().words(false);
+        let refused = |name| {
+            let preset = Preset::find(name).unwrap();
+            drive_for(&DataFile::image(&path).unwrap(), preset).unwrap_err().words(false)
+        };
         assert!(refused("toms-x25e-16").contains("give a single drive with --image"));
         File::create(&path).unwrap().set_len(1000).unwrap();
         assert!(refused("x25-m").contains("its size of 1000 B is not a multiple"));
