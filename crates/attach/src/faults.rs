@@ -18,6 +18,9 @@ pub struct Fault {
     every: u64,
 }
 
+/// The longest delay: a year.
+const DELAY_MAX: Nanos = Nanos::from_secs(365 * 24 * 3600);
+
 /// The first sector of 512 bytes and the one after the last.
 type Sectors = (Lba, Lba);
 
@@ -86,7 +89,11 @@ impl FromStr for Fault {
             ("read-only", None) => FaultKind::ReadOnly(Bytes::ZERO),
             ("vanish", None) => FaultKind::Vanish(0),
             ("delay", Some(time)) => {
-                FaultKind::Delay(parse_duration(time).map_err(|error| refuse(head, error.to_string()))?)
+                let time = parse_duration(time).map_err(|error| refuse(head, error.to_string()))?;
+                if time > DELAY_MAX {
+                    return Err(refuse(head, "a delay is at most 365d".into()));
+                }
+                FaultKind::Delay(time)
             }
             ("read-only-after", Some(size)) => {
                 FaultKind::ReadOnly(parse_bytes(size).map_err(|error| refuse(head, error.to_string()))?)
@@ -334,6 +341,7 @@ mod tests {
             ("", "there are read-error@SECTORS"),
             ("delay", "needs a value: delay=…"),
             ("delay=50 parsec", "in the fault `delay=50 parsec`"),
+            ("delay=366d", "a delay is at most 365d"),
             ("read-error=7", "takes no value"),
             ("read-error@7-", "`` is not a sector"),
             ("read-error@7-3", "the last sector, 3, is before the first, 7"),

@@ -216,7 +216,9 @@ impl<P: Port> Server<P> {
             if asked.verdict.delay == Nanos::ZERO {
                 return Some(asked);
             }
-            self.late.push((now + self.paced.on_machine(asked.verdict.delay), asked));
+            let delay = self.paced.on_machine(asked.verdict.delay);
+            // A slow drive's year may be longer than the machine's clock goes.
+            self.late.push((Nanos::from_nanos(now.as_nanos().saturating_add(delay.as_nanos())), asked));
         }
     }
 

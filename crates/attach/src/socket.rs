@@ -18,7 +18,18 @@ use crate::AttachError;
 pub fn bind(path: &Path) -> Result<UnixListener, AttachError> {
     let failed = |cause| AttachError::Socket { path: path.to_owned(), cause };
     remove_left_over(path).map_err(failed)?;
-    UnixListener::bind(path).map_err(failed)
+    UnixListener::bind(path).map_err(|cause| failed(explained(path, cause)))
+}
+
+/// What is at `path` in place of a socket that could be made there.
+fn explained(path: &Path, cause: io::Error) -> io::Error {
+    let Ok(found) = fs::symlink_metadata(path).map(|found| found.file_type()) else { return cause };
+    let what = match () {
+        () if found.is_dir() => "a folder",
+        () if found.is_socket() => "a socket that a program listens at, or another user's",
+        () => "a file",
+    };
+    io::Error::new(cause.kind(), format!("{what} is there"))
 }
 
 /// A socket at `path`, in a folder of ours, for this user alone; what is there makes room for it.
@@ -85,8 +96,10 @@ mod tests {
         let heard = UnixListener::bind(path("heard")).unwrap();
         drop(UnixListener::bind(path("left")).unwrap());
         std::os::unix::fs::symlink(path("left"), path("link")).unwrap();
-        for name in ["letter", "heard", "link"] {
-            assert!(bind(&path(name)).is_err(), "{name}");
+        for (name, what) in [("letter", "a file is there"), ("heard", "a socket that a program"), ("link", "a file is")]
+        {
+            let said = bind(&path(name)).unwrap_err().to_string();
+            assert!(said.contains(what), "{said}");
             assert!(path(name).symlink_metadata().is_ok(), "{name} is there");
         }
         UnixStream::connect(path("heard")).unwrap();

@@ -220,7 +220,8 @@ impl RealOptions {
 /// The speed of an attached drive.
 pub fn speed(text: &str) -> Result<f64, String> {
     let speed: f64 = text.parse().map_err(|_| "give a number, such as 0.25".to_owned())?;
-    if speed > 0.0 && speed <= 1.0 { Ok(speed) } else { Err("give more than 0 and at most 1".to_owned()) }
+    // At the least of it a read takes minutes. Slower still, programs would wait for it as if for ever.
+    if (1e-6..=1.0).contains(&speed) { Ok(speed) } else { Err("give at least 0.000001 and at most 1".to_owned()) }
 }
 
 /// A target that was opened.
@@ -444,6 +445,11 @@ pub fn preset(name: &str) -> Result<Preset, Failure> {
     let path = asked.base;
     let text = host::open::text(Path::new(path), DRIVE_MAX)
         .map_err(|error| Failure::usage(format!("the drive's file {path} cannot be read: {error}")))?;
+    if text.trim().is_empty() {
+        return Err(Failure::usage(format!(
+            "the drive's file {path} is empty; `assay drives show --toml x25-m` prints one to begin with"
+        )));
+    }
     let own = Preset { name: path.to_owned(), ..Preset::parse(&text)? };
     Ok(own.numbered(asked.specimen)?.changed(asked.changes)?)
 }

@@ -123,6 +123,13 @@ fn a_fault_that_is_none_and_a_drive_that_is_none_are_told() {
     let place = Place::new();
     assert!(place.refuses(&["attach", DRIVE, "--fault=red-error"]).contains("there are read-error@SECTORS"));
     assert!(place.refuses(&["fault", "/dev/null", "delay=1 parsec"]).contains("`delay=1 parsec`"));
+    for (option, words) in [("--fault=delay=4000000h", "at most 365d"), ("--speed=1e-300", "at least 0.000001")] {
+        assert!(place.refuses(&["attach", DRIVE, "--nbd=s", option]).contains(words), "{option}");
+    }
+    fs::write(place.path("empty"), "").unwrap();
+    assert!(place.refuses(&["attach", "./empty", "--nbd=s"]).contains("the drive's file ./empty is empty"));
+    assert!(place.refuses(&["attach", "--image=empty", "--nbd=s"]).contains("it is empty"));
+    assert!(place.refuses(&["attach", DRIVE, "--nbd=empty"]).contains("a file is there"));
     let beyond = "sector 2097152 in the fault `read-error@2097152` is beyond the end of the drive";
     assert!(place.refuses(&["attach", DRIVE, "--nbd=s", "--fault=read-error@2097152"]).contains(beyond));
     if can_attach() {

@@ -48,7 +48,10 @@ fn size_of(image: &DataFile) -> Result<Bytes, Failure> {
         return Err(refuse("it is in QEMU's format; `qemu-img convert -O raw` makes a raw image of it".to_owned()));
     }
     let size = image.length();
-    if size == Bytes::ZERO || !size.is_multiple_of(SECTOR) {
+    if size == Bytes::ZERO {
+        return Err(refuse("it is empty; give a raw disk image".to_owned()));
+    }
+    if !size.is_multiple_of(SECTOR) {
         return Err(refuse(format!("its size of {} B is not a multiple of 512 B", size.get())));
     }
     Ok(size)
@@ -90,6 +93,8 @@ mod tests {
         assert!(refused("toms-x25e-16").contains("give a single drive with --image"));
         File::create(&path).unwrap().set_len(1000).unwrap();
         assert!(refused("x25-m").contains("its size of 1000 B is not a multiple"));
+        File::create(&path).unwrap();
+        assert!(refused("x25-m").contains("it is empty"));
         std::fs::write(&path, b"QFI\xfb and so on").unwrap();
         assert!(refused("x25-m").contains("qemu-img convert -O raw"));
     }
