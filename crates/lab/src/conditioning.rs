@@ -160,7 +160,7 @@ pub fn write(drive: &mut Device, workload: &Workload, seed: Seed) -> Result<(), 
     Ok(())
 }
 
-/// About how long [`write`] takes on an idle machine.
+/// About how long [`write()`] takes on an idle machine.
 pub fn time_to_write(preset: &Preset, workload: &Workload) -> Nanos {
     Place::simulated(preset).phase_weight(&Phase::prepare(workload.clone(), true))
 }
