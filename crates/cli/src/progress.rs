@@ -11,7 +11,7 @@ use lab::{Metric, News, Progress, Show, Snapshot, Tracker, Watch};
 
 use crate::terminal::{is_quiet, is_verbose, line, notice};
 
-/// A bar with the current step and the time left; silent where standard error is no terminal.
+/// A bar with the current step and the time left; lines of text where standard error is no terminal.
 pub struct Bar {
     bar: ProgressBar,
     /// Where there is no bar, each step gets a line, and so does a long run.
