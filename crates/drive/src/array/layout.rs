@@ -45,9 +45,9 @@ impl Level {
         }
     }
 
-    /// Whether writes in order are in order on each member: parity is written more than once, and first read.
-    pub const fn fills_untimed(self) -> bool {
-        !matches!(self, Self::Raid5)
+    /// Whether members hold parity, which is written more than once and first read, so that writes in order are not in order there.
+    pub const fn has_parity(self) -> bool {
+        matches!(self, Self::Raid5)
     }
 
     /// Whether the array is striped, so that the size of a stripe means something.
@@ -114,11 +114,11 @@ impl ArrayLayout {
     /// The layout of `members` members of `capacity` each; `stripe` is the size of a chunk, where there are chunks.
     pub fn new(level: Level, members: u32, stripe: Bytes, capacity: Bytes) -> Self {
         assert!(level.takes(members), "{level:?} of {members} members: it needs {}", level.wants());
-        let (copies, parity) = match level {
-            Level::None | Level::Raid0 => (1, false),
-            Level::Raid1 => (members, false),
-            Level::Raid5 => (1, true),
-            Level::Raid10 => (2, false),
+        let parity = level.has_parity();
+        let copies = match level {
+            Level::None | Level::Raid0 | Level::Raid5 => 1,
+            Level::Raid1 => members,
+            Level::Raid10 => 2,
         };
         let chunk = if level.stripes() { stripe.sectors() } else { capacity.sectors() };
         assert!((1..=capacity.sectors()).contains(&chunk), "a chunk of {chunk} sectors on a member of {capacity}");

@@ -339,7 +339,7 @@ impl Preset {
     pub fn fills_untimed(&self) -> bool {
         match &self.spec {
             Spec::Flash(_) | Spec::Pcm(_) | Spec::Disk(_) => true,
-            Spec::Rig(spec) => spec.level.fills_untimed() && spec.member.fills_untimed(),
+            Spec::Rig(spec) => !spec.level.has_parity() && spec.member.fills_untimed(),
             Spec::Dram(_) | Spec::Hybrid(_) => false,
         }
     }
