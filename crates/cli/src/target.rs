@@ -406,17 +406,8 @@ pub fn survey(name: &str, options: &RealOptions, given: Option<Endurance>) -> Re
     let length = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|found| Bytes::new(found.len()));
     let would_be_made = !name.starts_with("sim:") && (length.is_some() || !path.exists());
     if let Some(size) = options.size.filter(|size| would_be_made && length.is_none_or(|length| length < *size)) {
-        let place = Place {
-            capacity: size,
-            writable: size,
-            pace: Pace::of(&Environment::with_target(path)),
-            is_simulated: false,
-            is_disk: false,
-            fills_untimed: false,
-            overwrites_untimed: false,
-            spare: None,
-            endurance: given.map(RatedEndurance::given),
-        };
+        let pace = Pace::of(&Environment::with_target(path));
+        let place = Place { endurance: given.map(RatedEndurance::given), ..Place::real(size, size, pace) };
         return Ok(SurveyedTarget {
             identity: format!("{name}, a file to be created or extended"),
             place,

@@ -231,18 +231,7 @@ impl Subject for Real {
     }
 
     fn place(&self) -> Place {
-        let pace = Pace::of(&self.environment());
-        Place {
-            capacity: self.capacity(),
-            writable: self.writable(),
-            pace,
-            is_simulated: false,
-            is_disk: false,
-            fills_untimed: false,
-            overwrites_untimed: false,
-            spare: None,
-            endurance: None,
-        }
+        Place::real(self.capacity(), self.writable(), Pace::of(&self.environment()))
     }
 }
 

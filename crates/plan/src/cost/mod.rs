@@ -67,6 +67,21 @@ impl Cost {
 const PURGE: Nanos = Nanos::from_secs(5);
 
 impl Place {
+    /// A real drive or file, of which neither spare nor endurance is known.
+    pub const fn real(capacity: Bytes, writable: Bytes, pace: Pace) -> Self {
+        Self {
+            capacity,
+            writable,
+            pace,
+            is_simulated: false,
+            is_disk: false,
+            fills_untimed: false,
+            overwrites_untimed: false,
+            spare: None,
+            endurance: None,
+        }
+    }
+
     /// A simulated drive that is all used.
     pub fn simulated(preset: &Preset) -> Self {
         Self {

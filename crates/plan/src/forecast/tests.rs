@@ -14,17 +14,7 @@ fn place() -> Place {
         latency: Nanos::from_micros(10),
         source: "a test".to_owned(),
     };
-    Place {
-        capacity: Bytes::from_gib(100),
-        writable: Bytes::from_gib(100),
-        pace,
-        is_simulated: false,
-        is_disk: false,
-        fills_untimed: false,
-        overwrites_untimed: false,
-        spare: None,
-        endurance: None,
-    }
+    Place::real(Bytes::from_gib(100), Bytes::from_gib(100), pace)
 }
 
 /// What a plan of one step writes and how long it takes.
