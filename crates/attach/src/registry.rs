@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use block::{Bytes, Nanos};
-use host::open;
+use host::{RUNTIME_FOLDER, open};
 use rustix::fs::statvfs;
 use rustix::process::{Uid, geteuid};
 use serde::{Deserialize, Serialize};
@@ -21,8 +21,6 @@ use crate::content::Content;
 use crate::pace::now;
 use crate::{AttachError, LiveStats};
 
-/// Where root's entries are. They end with the machine's run, as what they are about does.
-const FOLDER: &str = "/run/assay";
 /// Where data is kept for which the registry's folder, which may be in memory, has no room.
 const ROOMY: &str = "/var/tmp";
 /// A server that says nothing for so long is stopped or hangs. One that waits for a busy machine is not silent that
@@ -87,7 +85,7 @@ impl Registry {
     pub fn open() -> Result<Self, AttachError> {
         let user = geteuid();
         if user.is_root() {
-            return Self::within(Path::new(FOLDER));
+            return Self::within(Path::new(RUNTIME_FOLDER));
         }
         let folder = match env::var_os("XDG_RUNTIME_DIR") {
             Some(folder) => Path::new(&folder).join("assay"),

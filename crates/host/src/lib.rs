@@ -64,3 +64,6 @@ pub use thermometer::{Thermometer, Warmth};
 pub use tools::{Ended, Tools};
 pub use topology::{DeviceTopology, HostPart, HostPartKind};
 pub use within::{Within, WithinError};
+
+/// Where root's processes keep what ends with the machine's run.
+pub const RUNTIME_FOLDER: &str = "/run/assay";

@@ -17,15 +17,13 @@ use std::time::{Duration, Instant};
 use attach::registry::Registry;
 use attach::{Process, ProcessMark};
 use block::Bytes;
-use host::{Mount, Scratch, mounting, open, program};
+use host::{Mount, RUNTIME_FOLDER, Scratch, mounting, open, program};
 use serde::{Deserialize, Serialize};
 
 use crate::{TrialError, memory};
 
 /// Where promises stand. They end with the machine's run, as what they are about does.
 const FOLDER: &str = "/run/assay/aftermath";
-/// What that is in.
-pub(crate) const PLACE: &str = "/run/assay";
 /// How long a killed process has until it is gone, a mount to be let go of, and a group to be left.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How often a guard looks whether the process it watches over is ending and cannot.
@@ -200,7 +198,7 @@ impl Cleanup {
     /// If some could not be kept.
     pub fn undo_all() -> Result<Settled, TrialError> {
         if Path::new(FOLDER).exists() {
-            [PLACE, FOLDER]
+            [RUNTIME_FOLDER, FOLDER]
                 .iter()
                 .try_for_each(|path| open::own_folder(Path::new(path)).map_err(TrialError::at(path)))?;
         }
@@ -337,7 +335,7 @@ fn read(path: &Path) -> Vec<CleanupAction> {
 
 /// Makes sure that the folder of mounts and promises is there, and that nobody else can change it.
 pub(crate) fn place() -> Result<(), TrialError> {
-    open::own_folder(Path::new(PLACE)).map_err(TrialError::at(PLACE))
+    open::own_folder(Path::new(RUNTIME_FOLDER)).map_err(TrialError::at(RUNTIME_FOLDER))
 }
 
 /// Keeps the promises in a file, the latest first, and removes it; what failed first is told after all were tried.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use block::Seed;
-use host::Machine;
+use host::{Machine, RUNTIME_FOLDER};
 use plan::{Experiment, Experiments};
 
 use crate::boot::Boot;
@@ -52,7 +52,7 @@ pub trait Procedure: Experiment {
     fn folders(&self) -> Result<Vec<PathBuf>, TrialError> {
         cleanup::place()?;
         // In control groups memory is limited; they are the kernel's.
-        Ok(vec![cleanup::PLACE.into(), Machine::CONTROL_GROUPS.into()])
+        Ok(vec![RUNTIME_FOLDER.into(), Machine::CONTROL_GROUPS.into()])
     }
 
     /// Does it once. What is on the stage is overwritten. However it ends, nothing is left behind: mounts, processes,

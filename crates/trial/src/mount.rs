@@ -8,15 +8,12 @@ mod tables;
 use std::path::{Path, PathBuf};
 
 use block::Bytes;
-use host::{Machine, Mount};
+use host::{Machine, Mount, RUNTIME_FOLDER};
 
 use crate::folder::PrivateFolder;
 use crate::{
     Choice, ChoiceKind, Choices, ChoicesError, Cleanup, CleanupAction, CleanupGuard, Tools, TrialDevice, TrialError,
 };
-
-/// Where file systems are mounted. It ends with the machine's run, as they do.
-const FOLDER: &str = "/run/assay";
 
 /// What stands for the stage's device in commands that are told beforehand.
 pub(crate) const DEVICE: &str = "DEVICE";
@@ -101,7 +98,7 @@ impl MountedFileSystem {
     /// If `mkfs` or the kernel refuses an option, which is then named, or the device.
     pub(crate) fn make(stage: &TrialDevice, recipe: FileSystemSpec, aftermath: &Cleanup) -> Result<Self, TrialError> {
         let made = format::make(&recipe.make, stage, aftermath)?;
-        let folder = PrivateFolder::new(FOLDER, "mnt", aftermath)?;
+        let folder = PrivateFolder::new(RUNTIME_FOLDER, "mnt", aftermath)?;
         let unmount = aftermath.promise(CleanupAction::Unmount(folder.path().to_owned()))?;
         options::mount(stage.path(), recipe.make.fs(), &recipe.mount, folder.path())?;
         Ok(Self { device: stage.path().to_owned(), recipe, made, unmount, folder })

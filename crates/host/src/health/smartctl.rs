@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::HealthReading;
 use super::parse::{of_nvme_cli, of_smartctl};
-use crate::{DeviceInfo, Environment, ProgramError, Tools};
+use crate::{DeviceInfo, Environment, ProgramError, RUNTIME_FOLDER, Tools};
 
 /// A drive that sleeps takes some seconds to answer; one that takes this long does not.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -34,7 +34,7 @@ fn of_virtual(device: &DeviceInfo) -> String {
     let name = &device.name;
     let instead = match device.made_of.as_deref() {
         // The file that `assay attach` mounts under a loop device, which takes root.
-        Some(file) if file.starts_with("/run/assay/drive-") => {
+        Some(file) if file.strip_prefix(RUNTIME_FOLDER).is_some_and(|file| file.starts_with("/drive-")) => {
             return format!("{name} is an attached simulated drive, whose health root can read: run it as root");
         }
         Some(made_of) => {

@@ -16,6 +16,7 @@ mod work;
 use std::path::PathBuf;
 
 use block::{Bytes, Nanos};
+use host::RUNTIME_FOLDER;
 use workload::to_timed;
 
 use self::accelerator::Accelerator;
@@ -141,7 +142,7 @@ impl Experiment for Boot {
 impl Procedure for Boot {
     fn folders(&self) -> Result<Vec<PathBuf>, TrialError> {
         cleanup::place()?;
-        Ok(vec![cleanup::PLACE.into(), cache::ready_home()?])
+        Ok(vec![RUNTIME_FOLDER.into(), cache::ready_home()?])
     }
 
     fn run(&self, choices: &Choices, stage: &TrialDevice, go: &TrialContext) -> Result<Trial, TrialError> {

@@ -4,12 +4,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use host::RUNTIME_FOLDER;
+
 use crate::folder::PrivateFolder;
 use crate::task::HelperProcess;
 use crate::{Cleanup, Tools, TrialDevice, TrialError};
-
-/// Where its folder is; a short path, because that of a socket must be.
-const FOLDER: &str = "/run/assay";
 
 /// What a boot is worked at with.
 #[derive(Debug)]
@@ -27,7 +26,8 @@ impl<'w> BootTools<'w> {
     /// # Errors
     /// If the folder cannot be made.
     pub fn new(stage: &'w TrialDevice, aftermath: &'w Cleanup) -> Result<Self, TrialError> {
-        Ok(Self { stage, aftermath, folder: PrivateFolder::new(FOLDER, "boot", aftermath)? })
+        // A short path, because that of a socket must be.
+        Ok(Self { stage, aftermath, folder: PrivateFolder::new(RUNTIME_FOLDER, "boot", aftermath)? })
     }
 
     pub fn folder(&self) -> &Path {
