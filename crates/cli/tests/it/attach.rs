@@ -221,7 +221,7 @@ fn a_drive_that_is_faster_than_the_way_to_it_is_told_also_in_the_background() {
     // It takes a write in some nanoseconds, which no machine needs as little as for the way, and a read in longer than any does.
     let quick = alike!(
         "x25-m?capacity.user=1GiB&",
-        "nand.read=100ms&controller.write=0us&controller.page_write=0us&controller.command=0us&controller.retire=0us&link.rate=100 GB/s&\
+        "nand.read=10ms&controller.write=0us&controller.page_write=0us&controller.command=0us&controller.retire=0us&link.rate=100 GB/s&\
          link.frame_overhead=0us&link.command=0us"
     );
     let said = attach(quick, &[]);
