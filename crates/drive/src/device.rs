@@ -150,9 +150,15 @@ impl Device {
         }
     }
 
-    /// Whether [`write_at_random`](Self::write_at_random) can: see [`FlashDrive::can_write_at_random`].
+    /// Whether [`write_at_random`](Self::write_at_random) can: it is of flash or of phase-change memory, or the only such drive
+    /// of a host. See [`FlashDrive::can_write_at_random`].
     pub fn can_write_at_random(&self, block: Bytes) -> bool {
-        self.only_flash().is_some_and(|drive| drive.can_write_at_random(block))
+        match self {
+            Self::Flash(drive) => drive.can_write_at_random(block),
+            Self::Pcm(drive) => drive.can_write_at_random(block),
+            Self::Rig(rig) => rig.only_idle_drive().is_some_and(|drive| drive.can_write_at_random(block)),
+            Self::Disk(_) | Self::Dram(_) | Self::Hybrid(_) => false,
+        }
     }
 
     /// Brings it into a state that so many random writes of `block` each leave, as [`FlashDrive::write_at_random`] does.
@@ -160,24 +166,11 @@ impl Device {
     /// # Panics
     /// If it [cannot](Self::can_write_at_random).
     pub fn write_at_random(&mut self, writes: u64, block: Bytes, seed: Seed) {
-        self.change_only_flash(|drive| drive.write_at_random(writes, block, seed));
-    }
-
-    fn only_flash(&self) -> Option<&FlashDrive> {
         match self {
-            Self::Flash(drive) => Some(drive),
-            Self::Rig(rig) => rig.only_idle_drive().and_then(Self::only_flash),
-            Self::Disk(_) | Self::Dram(_) | Self::Pcm(_) | Self::Hybrid(_) => None,
-        }
-    }
-
-    fn change_only_flash(&mut self, change: impl FnOnce(&mut FlashDrive)) {
-        match self {
-            Self::Flash(drive) => change(drive),
-            Self::Rig(rig) => rig.change_only_drive(|drive| drive.change_only_flash(change)),
-            Self::Disk(_) | Self::Dram(_) | Self::Pcm(_) | Self::Hybrid(_) => {
-                panic!("only flash is written without time")
-            }
+            Self::Flash(drive) => drive.write_at_random(writes, block, seed),
+            Self::Pcm(drive) => drive.write_at_random(writes, block),
+            Self::Rig(rig) => rig.change_only_drive(|drive| drive.write_at_random(writes, block, seed)),
+            Self::Disk(_) | Self::Dram(_) | Self::Hybrid(_) => panic!("it cannot be written without time"),
         }
     }
 }

@@ -9,9 +9,10 @@ use std::hint::select_unpredictable;
 /// # Panics
 /// If there are none.
 #[inline]
-pub fn first_least<T: Copy + Ord>(numbers: &[T]) -> usize {
-    let (mut place, mut least) = (0, numbers[0]);
-    for (at, &number) in numbers.iter().enumerate().skip(1) {
+pub fn first_least<T: Copy + Ord>(numbers: impl IntoIterator<Item = T>) -> usize {
+    let mut numbers = numbers.into_iter();
+    let (mut place, mut least) = (0, numbers.next().expect("there is one"));
+    for (at, number) in (1..).zip(numbers) {
         let is_less = number < least;
         place = select_unpredictable(is_less, at, place);
         least = select_unpredictable(is_less, number, least);
@@ -29,7 +30,7 @@ mod tests {
         for count in (1..40).cycle().take(2_000) {
             let numbers: Vec<u64> = (0..count).map(|_| random.below(20)).collect();
             let wanted = numbers.iter().position(|number| Some(number) == numbers.iter().min());
-            assert_eq!(Some(first_least(&numbers)), wanted, "{numbers:?}");
+            assert_eq!(Some(first_least(numbers.iter().copied())), wanted, "{numbers:?}");
         }
     }
 }

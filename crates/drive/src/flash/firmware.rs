@@ -52,7 +52,7 @@ impl Firmware {
         if from > now {
             return self.begin_held(cores, from, op);
         }
-        let index = first_least(&self.free[..cores as usize]);
+        let index = first_least(self.free[..cores as usize].iter().copied());
         (Core(index), self.free[index].max(now))
     }
 
@@ -62,7 +62,7 @@ impl Firmware {
         let place = usize::from(op != Op::Read);
         let held = &mut self.held[place];
         held.until = held.until.max(from);
-        let index = first_least(&held.work[..cores as usize]);
+        let index = first_least(held.work[..cores as usize].iter().copied());
         (Core(index + (1 + place) * held.work.len()), held.until + held.work[index])
     }
 
@@ -106,7 +106,7 @@ impl Firmware {
 
     /// When one of the first so many processors is free.
     pub fn free_at(&self, cores: u32) -> Nanos {
-        self.free[first_least(&self.free[..cores as usize])]
+        self.free[first_least(self.free[..cores as usize].iter().copied())]
     }
 
     /// Has a processor do something for so long, `from` then on or when it is free.

@@ -136,7 +136,7 @@ impl ReadAhead {
 
     /// The stream that was used longest ago.
     fn oldest(&self) -> usize {
-        first_least(&self.used)
+        first_least(self.used.iter().copied())
     }
 
     /// When `page` is in the controller's memory, if it was read ahead of the stream of the last read. Pages before it are

@@ -4,7 +4,10 @@ use block::{Bytes, Nanos, Rate, Seed};
 use serde::{Deserialize, Serialize};
 
 use crate::calendar::Calendar;
+use crate::divisor::Divisor;
 use crate::draw::{Draws, Odds, Spread};
+use crate::least::first_least;
+use crate::quantiles::Quantiles;
 
 /// The media of a drive that is written in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,13 +47,15 @@ pub struct MediaSpec {
 pub struct Media {
     spec: MediaSpec,
     transfer: Nanos,
+    /// When each is free, and how many there are.
     dies: Vec<Nanos>,
+    die_count: Divisor,
     channels: Vec<Calendar>,
     /// When each share of the current is free.
     writing: Vec<Nanos>,
-    lasting: Vec<DieTimes>,
-    read_spread: Spread,
-    write_spread: Spread,
+    lasting: Vec<LastingDie>,
+    read_spread: Quantiles,
+    write_spread: Quantiles,
     rewrite_spread: Spread,
     rewrites: Odds,
     draws: Draws,
@@ -58,11 +63,12 @@ pub struct Media {
     pub writes: u64,
 }
 
-/// What a die takes in the mean.
+/// What a die takes in the mean, and the channel that it is on.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct DieTimes {
+struct LastingDie {
     read: Nanos,
     write: Nanos,
+    channel: u32,
 }
 
 impl Media {
@@ -71,18 +77,19 @@ impl Media {
         let mut made = Draws::new(seed.split("dies"));
         let die = Spread::new(u64::from(spec.die_deviation));
         let dies = spec.channels * spec.dies_per_channel;
-        let lasting = |_| {
+        let lasting = |number| {
             let factor = die.factor(made.draw());
-            DieTimes { read: factor.of(spec.read), write: factor.of(spec.write) }
+            LastingDie { read: factor.of(spec.read), write: factor.of(spec.write), channel: number % spec.channels }
         };
         Self {
             transfer: spec.channel.time_for(spec.access),
             dies: vec![Nanos::ZERO; dies as usize],
+            die_count: Divisor::from(u64::from(dies)),
             channels: vec![Calendar::default(); spec.channels as usize],
             writing: vec![Nanos::ZERO; spec.writes_at_once as usize],
             lasting: (0..dies).map(lasting).collect(),
-            read_spread: Spread::new(u64::from(spec.read_deviation)),
-            write_spread: Spread::new(u64::from(spec.write_deviation)),
+            read_spread: Spread::new(u64::from(spec.read_deviation)).into(),
+            write_spread: Spread::new(u64::from(spec.write_deviation)).into(),
             rewrite_spread: Spread::new(u64::from(spec.rewrite_deviation)),
             rewrites: Odds::per_million(u64::from(spec.rewrites)),
             draws: Draws::new(seed.split("operations")),
@@ -100,11 +107,11 @@ impl Media {
     /// Reads the access of this number, starting at `ready` at the earliest; when it is with the controller.
     #[inline]
     pub fn read(&mut self, now: Nanos, ready: Nanos, access: u64) -> Nanos {
-        let die = (access % self.dies.len() as u64) as usize;
-        let sensing = self.read_spread.vary(&mut self.draws, self.lasting[die].read);
+        let die = self.die_count.split(access).1 as usize;
+        let LastingDie { read, channel, .. } = self.lasting[die];
+        let sensing = self.read_spread.vary(&mut self.draws, read);
         let start = self.dies[die].max(ready);
-        let channel = die % self.channels.len();
-        let done = self.channels[channel].reserve(now, start + sensing, self.transfer);
+        let done = self.channels[channel as usize].reserve(now, start + sensing, self.transfer);
         self.dies[die] = done;
         self.reads += 1;
         done
@@ -113,32 +120,19 @@ impl Media {
     /// Writes the access of this number, whose data is there at `ready`; when it is in the cells.
     #[inline]
     pub fn write(&mut self, now: Nanos, ready: Nanos, access: u64) -> Nanos {
-        let die = (access % self.dies.len() as u64) as usize;
-        let mut writing = self.write_spread.vary(&mut self.draws, self.lasting[die].write);
+        let die = self.die_count.split(access).1 as usize;
+        let LastingDie { write, channel, .. } = self.lasting[die];
+        let mut writing = self.write_spread.vary(&mut self.draws, write);
         if self.rewrites != Odds::NEVER && self.draws.happens(self.rewrites) {
             writing += self.rewrite_spread.vary(&mut self.draws, self.spec.rewrite);
         }
-        let channel = die % self.channels.len();
-        let loaded = self.channels[channel].reserve(now, ready, self.transfer).max(self.dies[die]);
-        let share = self.share_for(loaded);
+        let loaded = self.channels[channel as usize].reserve(now, ready, self.transfer).max(self.dies[die]);
+        let share = share_for(&self.writing, loaded);
         let done = self.writing[share].max(loaded) + writing;
         self.writing[share] = done;
         self.dies[die] = done;
         self.writes += 1;
         done
-    }
-
-    /// The share of the current that has been free for the shortest time by then; if none is, the one that is free first.
-    #[inline]
-    fn share_for(&self, then: Nanos) -> usize {
-        let mut best = 0;
-        for (share, &free) in self.writing.iter().enumerate().skip(1) {
-            let current = self.writing[best];
-            if if current <= then { free <= then && free > current } else { free < current } {
-                best = share;
-            }
-        }
-        best
     }
 
     /// Stops everything, to go on at `from`.
@@ -147,6 +141,17 @@ impl Media {
         self.writing.fill(from);
         self.channels.fill(Calendar::default());
     }
+}
+
+/// The share of the current that has been free for the shortest time by then; if none is, the one that is free first.
+#[inline]
+fn share_for(free: &[Nanos], then: Nanos) -> usize {
+    // The nearer, the less, and whatever is free by then is less than what is not.
+    let distance = |free: &Nanos| {
+        let since = then.as_nanos().wrapping_sub(free.as_nanos());
+        since ^ ((since as i64 >> 63) as u64 >> 1)
+    };
+    first_least(free.iter().map(distance))
 }
 
 #[cfg(test)]
@@ -192,6 +197,15 @@ mod tests {
         let ends: Vec<f64> = (0..4).map(|access| us(media.write(Nanos::ZERO, Nanos::ZERO, access))).collect();
         assert_eq!(ends, [10.5, 10.5, 20.5, 20.5]);
         assert_eq!((media.reads, media.writes), (0, 4));
+    }
+
+    #[test]
+    fn the_share_that_is_free_last_before_a_moment_is_taken_and_else_the_first_after_it() {
+        let free = [30, 10, 20, 40].map(Nanos::from_micros);
+        for (then, share) in [(5, 1), (10, 1), (15, 1), (20, 2), (29, 2), (35, 0), (99, 3)] {
+            assert_eq!(share_for(&free, Nanos::from_micros(then)), share, "at {then} us");
+        }
+        assert_eq!(share_for(&[Nanos::from_nanos(7); 3], Nanos::ZERO), 0, "the first of those alike");
     }
 
     #[test]

@@ -213,6 +213,24 @@ impl PcmDrive {
         first < end && is_whole(first) && (is_whole(end) || end == capacity) && self.queue.is_empty()
     }
 
+    /// Whether it can be put behind writes of `block` each, at random over all of it: they are of whole accesses, and nothing is
+    /// in flight.
+    pub fn can_write_at_random(&self, block: Bytes) -> bool {
+        let is_whole = block > Bytes::ZERO && block.get().is_multiple_of(self.spec.media.access.get());
+        is_whole && block <= self.spec.capacity && self.queue.is_empty()
+    }
+
+    /// Brings it into the state that so many writes of `block` each leave, wherever they are: in place, they leave no more than
+    /// how far wear levelling has come.
+    ///
+    /// # Panics
+    /// If it [cannot](Self::can_write_at_random).
+    pub fn write_at_random(&mut self, writes: u64, block: Bytes) {
+        assert!(self.can_write_at_random(block), "a drive is written without time only when nothing is in flight");
+        self.counters.count_writes(Lba::new(0), Lba::at(block.times(writes)), block);
+        self.count(writes * block.div(self.spec.media.access));
+    }
+
     /// Counts accesses as written, and moves lines for them.
     fn count(&mut self, accesses: u64) {
         self.since_move += accesses;

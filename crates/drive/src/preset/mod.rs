@@ -344,12 +344,14 @@ impl Preset {
         }
     }
 
-    /// Whether it can be put behind writes at random, without their time: one drive alone of flash without zones.
+    /// Whether it can be put behind writes at random, without their time: one drive alone of flash without zones, or of
+    /// phase-change memory.
     pub fn overwrites_untimed(&self) -> bool {
         match &self.spec {
             Spec::Flash(spec) => spec.zones.is_none(),
+            Spec::Pcm(_) => true,
             Spec::Rig(spec) => spec.level == crate::array::Level::None && spec.member.overwrites_untimed(),
-            Spec::Disk(_) | Spec::Dram(_) | Spec::Pcm(_) | Spec::Hybrid(_) => false,
+            Spec::Disk(_) | Spec::Dram(_) | Spec::Hybrid(_) => false,
         }
     }
 

@@ -142,6 +142,13 @@ fn what_is_written_without_time_is_as_good_as_written() {
         requests.iter().for_each(|&request| {
             lone(&mut written, request);
         });
+        let block = Bytes::from_kib(4 << (seed % 3));
+        assert!(made.can_write_at_random(block) && !made.can_write_at_random(Bytes::new(768)));
+        made.write_at_random(400, block, Seed::new(seed));
+        for _ in 0..400 {
+            let at = Lba::new(numbers.below(500_000 / block.sectors()) * block.sectors());
+            lone(&mut written, Request::new(Op::Write, at, block.sectors() as u32));
+        }
         assert_eq!((digest(&made), counted(&made)), (digest(&written), counted(&written)), "seed = {seed}");
     }
 }
