@@ -16,7 +16,7 @@ use rustix::fs::OFlags;
 use crate::color;
 use crate::failure::Failure;
 use crate::target;
-use crate::terminal::notice;
+use crate::terminal::{complain, notice};
 
 /// The longest job file, of which far less makes sense; what it includes counts by itself.
 const LENGTH_MAX: u64 = 1 << 20;
@@ -279,14 +279,19 @@ fn judge(
     sources: &[ImportSource],
     refused: bool,
 ) -> Result<(), Failure> {
-    if !notices.is_empty() {
-        notice(format_args!("{}\n", render(notices, sources, color(std::io::stderr().is_terminal()))));
-    }
-    if refused {
-        return Err(Failure::usage(format!("{name} cannot be run, for the reasons above")));
-    }
     let differs = notices.iter().any(|notice| notice.severity > Severity::Note);
-    match strict.filter(|_| differs) {
+    let option = strict.filter(|_| differs);
+    if !notices.is_empty() {
+        let reasons = render(notices, sources, color(std::io::stderr().is_terminal()));
+        // Why it is refused is told however little else is.
+        if refused || option.is_some() {
+            complain(format_args!("{reasons}\n"))
+        } else {
+            notice(format_args!("{reasons}\n"))
+        }
+    }
+    match option {
+        _ if refused => Err(Failure::usage(format!("{name} cannot be run, for the reasons above"))),
         Some(option) => Err(Failure::usage(format!("{name} is refused by {option} because of the differences above"))),
         None => Ok(()),
     }

@@ -100,6 +100,19 @@ impl WearSummary {
             read_only: self.read_only || other.read_only,
         }
     }
+
+    /// The same where a copy of the flash was worn from one state to another in its place.
+    pub(crate) fn gone(self, from: &Self, to: &Self) -> Self {
+        let more = |of: fn(&Self) -> u32| of(&self) + of(to).saturating_sub(of(from));
+        Self {
+            erases_min: more(|wear| wear.erases_min),
+            erases_max: more(|wear| wear.erases_max),
+            erases_mean: more(|wear| wear.erases_mean),
+            retired: more(|wear| wear.retired),
+            read_only: self.read_only || to.read_only,
+            ..self
+        }
+    }
 }
 
 /// In a block's erases: it is bad.

@@ -1,11 +1,12 @@
 //! A plan on a simulated drive, in virtual time.
 
+mod measured;
 mod room;
 mod states;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use block::{Bytes, Lba, Nanos, Seed};
 use drive::preset::Preset;
@@ -17,6 +18,7 @@ use engine::{
 use trial::TrialDevice;
 use workload::{Spare, Workload};
 
+use self::measured::Measured;
 use self::room::Room;
 use crate::conditioning::{self, Conditioning};
 use crate::cost::Place;
@@ -43,8 +45,8 @@ pub struct Simulated {
     clones: Arc<Mutex<Vec<Device>>>,
     /// For how many there is memory.
     room: Arc<Room>,
-    /// What the clones did in measurements.
-    measured: Arc<Mutex<Counters>>,
+    /// What the clones did and went through in measurements.
+    measured: Arc<Mutex<Measured>>,
     /// The states that repeats are measured in beside the drive's own, as far as they were made, while that stays as it is.
     states: States,
     /// How random writes brought it into its state; none where they had no part in that.
@@ -160,9 +162,7 @@ impl Simulated {
         if task.keeps_state && repeat == 0 {
             *self.left() = Some(clone);
         } else {
-            let mut sum = self.measured.lock().expect("nothing panics while it holds the sum");
-            *sum = *sum + (clone.counters() - drive.counters());
-            drop(sum);
+            self.measured().add(drive, &clone);
             if writes {
                 self.clones().push(clone);
             }
@@ -199,7 +199,11 @@ impl Simulated {
 
     /// The same with its clones: measurements are made on them, and are a part of what it was asked to do all the same.
     fn counters_of_all(&self) -> Counters {
-        self.drive.counters() + *self.measured.lock().expect("nothing panics while it holds the sum")
+        self.drive.counters() + self.measured().counters
+    }
+
+    fn measured(&self) -> MutexGuard<'_, Measured> {
+        self.measured.lock().expect("nothing panics while it holds the sum")
     }
 
     /// The drive, to be changed: other states than its own are of no use then.
@@ -240,11 +244,11 @@ impl Simulated {
         self.conditioning = Conditioning::after(self.conditioning.take(), workload, seed, written, capacity);
     }
 
-    fn left(&self) -> std::sync::MutexGuard<'_, Option<Device>> {
+    fn left(&self) -> MutexGuard<'_, Option<Device>> {
         self.left.lock().expect("nothing panics while it holds a drive")
     }
 
-    fn clones(&self) -> std::sync::MutexGuard<'_, Vec<Device>> {
+    fn clones(&self) -> MutexGuard<'_, Vec<Device>> {
         self.clones.lock().expect("nothing panics while it holds the clones")
     }
 }
@@ -300,7 +304,7 @@ impl Subject for Simulated {
     }
 
     fn health(&self) -> HealthReading {
-        let (counters, state) = (self.counters_of_all(), self.drive.health());
+        let (counters, state) = (self.counters_of_all(), self.measured().health(self.drive.health()));
         HealthReading::Health(Box::new(of_simulated(&self.preset.title, &counters, &state)))
     }
 

@@ -101,6 +101,24 @@ fn the_health_of_a_simulated_drive_counts_what_was_measured() {
     assert_eq!(read("before"), Some(0), "{health}");
 }
 
+/// Measurements are made on copies of the drive, and each wears it as it would a real one.
+#[test]
+fn what_measurements_wear_a_simulated_drive_by_is_in_its_health() {
+    let place = Place::new();
+    let plan = "name = \"wear\"\ntitle = \"Wear\"\nrepeats = 2\n[[step]]\nname = \"write\"\nrw = \"randwrite\"\nbs = \"4k\"\n\
+                iodepth = 32\nio_size = \"512m\"\n";
+    std::fs::write(place.path("wear.toml"), plan).unwrap();
+    let drive = "sim:sata-tlc?capacity.user=64MiB&capacity.spare=28%&geometry.pages_per_block=32&wear.rated_erases=100";
+    place.succeeds(&["review", "--plan", "./wear.toml", drive]);
+    let health: Value = serde_json::from_str(&place.succeeds(&["health", "last", "--format", "json"])).unwrap();
+    let worn = |moment: &str| health[moment]["health"]["wear_percent"].as_f64().unwrap();
+    let written = health["after"]["health"]["flash_written_bytes"].as_f64().unwrap();
+    // 64 MiB and 28 % can be written a hundred times; the mean is of all blocks, and of whole erases of each repeat.
+    let wanted = 100.0 * written / (100.0 * 1.28 * f64::from(64 << 20));
+    assert_eq!(worn("before"), 0.0, "{health}");
+    assert!(worn("after") > 0.7 * wanted && worn("after") <= wanted, "{} of {wanted}: {health}", worn("after"));
+}
+
 #[test]
 fn a_new_plan_can_be_run_as_it_is() {
     let place = Place::new();

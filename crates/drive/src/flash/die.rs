@@ -25,6 +25,18 @@ pub struct SuspendSpec {
     pub limit: u32,
 }
 
+impl SuspendSpec {
+    /// Reads wait for the end of what is under way, and go before the rest.
+    pub const NEVER: Self = Self {
+        program_step: Nanos::ZERO,
+        exponential: false,
+        erase_step: Nanos::ZERO,
+        latency: Nanos::ZERO,
+        resume: Nanos::ZERO,
+        limit: 0,
+    };
+}
+
 /// How the dies of a drive are suspended, and how often they were.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Suspension {
@@ -44,6 +56,11 @@ impl Suspension {
     /// Nothing was suspended yet; steps that are not alike are drawn by `seed`.
     pub fn new(spec: SuspendSpec, seed: Seed) -> Self {
         Self { spec, draws: Draws::new(seed), counted: SuspensionCounts::default() }
+    }
+
+    /// Whether nothing ever is.
+    pub fn is_never(&self) -> bool {
+        self.spec == SuspendSpec::NEVER
     }
 
     /// Has what is drawn from here on follow from `seed` too.
@@ -123,8 +140,8 @@ pub struct Turn {
 }
 
 impl Die {
-    /// An idle die; `suspends` where reads go before what is under way.
-    pub fn new(channel: u32, lane: u32, suspends: bool) -> Self {
+    /// An idle die; `keeps` where reads go first, so that it keeps what it was given.
+    pub fn new(channel: u32, lane: u32, keeps: bool) -> Self {
         Self {
             free: Nanos::ZERO,
             loaded: Nanos::ZERO,
@@ -133,7 +150,7 @@ impl Die {
             joinable: None,
             holds: NOTHING,
             reads_until: Nanos::ZERO,
-            schedule: suspends.then(Schedule::default),
+            schedule: keeps.then(Schedule::default),
         }
     }
 

@@ -99,3 +99,12 @@ fn a_review_of_the_default_drive_is_foretold_in_its_rated_speed() {
     let (least, most) = forecast.share().unwrap();
     assert!(0.002 < least && least <= most && most < 0.05, "{least} to {most}");
 }
+
+/// Measurements run on copies of a drive, which are as large as its page map; a disk has none.
+#[test]
+fn copies_of_a_disk_take_no_time_however_much_it_holds() {
+    let plan = parse(&catalog::find("review").unwrap().text, PlanLength::Full, &[]).unwrap();
+    let time = |name: &str| forecast(&plan, &Place::simulated(&Preset::find(name).unwrap())).host_time.unwrap();
+    assert!(time("nearline-16tb") < Nanos::from_secs(60), "{}", time("nearline-16tb"));
+    assert!(time("990-pro") > time("nearline-16tb"));
+}

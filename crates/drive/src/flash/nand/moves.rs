@@ -5,6 +5,7 @@ use std::slice::Iter;
 use block::Nanos;
 
 use super::super::channel::Channel;
+use super::super::die::Suspension;
 use super::super::geometry::Unit;
 use super::super::operation::Moved;
 use super::{NOTHING, Nand, NandTimes, OperationKind};
@@ -16,12 +17,12 @@ impl Nand {
         let Moved { pages, reads, programs, to, .. } = moved;
         self.pages_read += u64::from(pages);
         self.count_programs(now, to.0, programs);
-        // What is kept of each operation, and errors, tell reads from programs.
+        // Errors, and what is suspended, tell the reads of a move from its programs.
         let is_page_by_page = self.program_pages == 1
             && reads == programs
             && !self.times.copy_back
             && self.errors.is_none()
-            && self.suspension.is_none();
+            && self.suspension.as_ref().is_none_or(Suspension::is_never);
         let end = if is_page_by_page {
             self.move_page_by_page(now, number, start, moved)
         } else {
@@ -41,12 +42,25 @@ impl Nand {
         let Moved { programs, to, .. } = moved;
         let read = self.varied(self.times.read);
         self.draw_programs(number, programs, to);
-        let die = &self.dies[number];
-        let channel = &mut self.channels[die.channel as usize];
-        let mut programming = self.programming.iter();
-        let both = self.fill + self.fill;
-        let next = |moved| moved + drawn(&mut programming) + read;
-        channel.reserve_each(now, die.lane, start + read, both, programs, next) - read
+        let Self { dies, channels, programming, fill, .. } = self;
+        let die = &mut dies[number];
+        let (channel, lane, both) = (&mut channels[die.channel as usize], die.lane, *fill + *fill);
+        let mut programming = programming.iter();
+        let end = if die.is_scheduled() {
+            let mut begun = start;
+            let next = |moved| {
+                let end = moved + drawn(&mut programming);
+                die.note(now, OperationKind::Reads(moved - begun), begun, moved, false);
+                die.note(now, OperationKind::Program, moved, end, false);
+                begun = end;
+                end + read
+            };
+            channel.reserve_each(now, lane, start + read, both, programs, next)
+        } else {
+            channel
+                .reserve_each(now, lane, start + read, both, programs, |moved| moved + drawn(&mut programming) + read)
+        };
+        end - read
     }
 
     /// The reads of a move; when they are over.
