@@ -42,10 +42,10 @@ impl Place {
 
     /// About how long it takes to put a drive behind such writes.
     ///
-    /// Source: measured on drives of 64 GB to 1 TB. A disk has no map; of flash, what lies in order is noted by rows; of what is written in the order of a
+    /// Source: measured on drives of 64 GB to 1 TB. Of flash, what lies in order is noted by rows; of what is written in the order of a
     /// preconditioning, each page is found a place; of what is written at random, each page of the drive, once.
     pub(super) fn constructing(&self, construction: &Construction) -> Nanos {
-        if self.is_disk {
+        if !self.has_map() {
             return Nanos::ZERO;
         }
         let pages = construction.bytes().get() / 4096;
@@ -68,15 +68,19 @@ impl Place {
 
     /// About how long it takes to make the clone of the drive that a workload runs on; nothing where there is none.
     ///
-    /// Source: measured on the X25-M of 80 GB. What is cloned is a page map, and grows with the drive; a drive without one, which
-    /// has no spare flash, is small.
+    /// Source: measured on the X25-M of 80 GB. What is cloned is its map, and grows with the drive.
     pub(super) fn readying(&self, workload: &Workload) -> Nanos {
         let of_80_gb = match self.is_simulated {
             false => 0.0,
-            true if self.spare.is_none() => 0.0,
+            true if !self.has_map() => 0.0,
             true if workload.changes_data() => 10e6,
             true => 1e6,
         };
         Nanos::from_nanos((of_80_gb * self.capacity.get() as f64 / 80e9) as u64)
+    }
+
+    /// Whether it has a page map, which is nearly all of a simulated drive's state: all flash has that has pages to spare.
+    fn has_map(&self) -> bool {
+        self.spare.is_some()
     }
 }
