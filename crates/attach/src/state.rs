@@ -18,7 +18,7 @@ use crate::port::shielded;
 /// How a file of this kind begins.
 pub(crate) const MAGIC: &[u8; 12] = b"assay drive\n";
 /// The form of what follows: the fields of the drives' own types, in order. Any change to these makes another.
-const FORMAT: u32 = 30;
+const FORMAT: u32 = 31;
 /// Magic, format, checksum (CRC-32C) and length of what follows.
 const HEAD: usize = MAGIC.len() + 4 + 4 + 8;
 

@@ -29,6 +29,11 @@ enum FailureKind {
         text: String,
         mistakes: Vec<Diagnostic>,
     },
+    /// A file whose reasons were told before.
+    File {
+        reasons: String,
+        sentence: String,
+    },
 }
 
 impl Failure {
@@ -70,6 +75,11 @@ impl Failure {
         }
     }
 
+    /// A file is refused for reasons that were told by themselves.
+    pub fn file(reasons: String, sentence: String) -> Self {
+        Self { exit: Exit::Refused, kind: FailureKind::File { reasons, sentence } }
+    }
+
     /// A plan that we wrote ourselves has mistakes: its places would tell the user nothing.
     pub fn own_plan(mistakes: Vec<Diagnostic>) -> Self {
         let sentence = |mistake: &Diagnostic| match &mistake.help {
@@ -79,9 +89,10 @@ impl Failure {
         Self::usage(mistakes.iter().map(sentence).collect::<Vec<_>>().join("\n       "))
     }
 
-    /// The words, with a place in the file where there is one.
+    /// The words, with a place in the file where there is one, and all reasons.
     pub fn words(&self, color: bool) -> String {
         match &self.kind {
+            FailureKind::File { reasons, sentence } => format!("{reasons}\n\n{sentence}"),
             FailureKind::Sentence(sentence) | FailureKind::Consent(sentence) => sentence.clone(),
             FailureKind::Plan { file_name, text, mistakes } => render(mistakes, file_name, text, color),
         }
@@ -89,10 +100,12 @@ impl Failure {
 
     /// Prints the words to standard error.
     pub fn tell(&self, color: bool) -> ExitCode {
+        let error = if color { "\x1b[1;31merror\x1b[0m" } else { "error" };
         match &self.kind {
             FailureKind::Plan { .. } => complain(self.words(color).trim_end()),
-            _ if color => complain(format_args!("\x1b[1;31merror\x1b[0m: {}", self.words(color))),
-            _ => complain(format_args!("error: {}", self.words(color))),
+            FailureKind::Sentence(sentence) | FailureKind::Consent(sentence) | FailureKind::File { sentence, .. } => {
+                complain(format_args!("{error}: {sentence}"));
+            }
         }
         self.exit_code()
     }

@@ -290,9 +290,10 @@ fn judge(
             notice(format_args!("{reasons}\n"))
         }
     }
+    let refuse = |sentence| Err(Failure::file(render(notices, sources, false), sentence));
     match option {
-        _ if refused => Err(Failure::usage(format!("{name} cannot be run, for the reasons above"))),
-        Some(option) => Err(Failure::usage(format!("{name} is refused by {option} because of the differences above"))),
+        _ if refused => refuse(format!("{name} cannot be run, for the reasons above")),
+        Some(option) => refuse(format!("{name} is refused by {option} because of the differences above")),
         None => Ok(()),
     }
 }

@@ -126,13 +126,13 @@ impl Device {
     }
 
     /// Whether [`write_untimed`](Self::write_untimed) can bring about what writes between `first` and `end` leave: it is of
-    /// flash or of phase-change memory, or the only such drive of a host.
+    /// flash or of phase-change memory, or an array of such without parity, where they are of one stripe.
     pub fn can_write_untimed(&self, first: Lba, end: Lba) -> bool {
         match self {
             // Zones are filled, but not written in any order.
             Self::Flash(drive) => drive.zone_limits().is_none() && drive.can_write_untimed(first, end),
             Self::Pcm(drive) => drive.can_fill(first, end),
-            Self::Rig(rig) => rig.only_idle_drive().is_some_and(|drive| drive.can_write_untimed(first, end)),
+            Self::Rig(rig) => rig.can_write_untimed(first, end),
             Self::Disk(_) | Self::Dram(_) | Self::Hybrid(_) => false,
         }
     }
@@ -145,19 +145,20 @@ impl Device {
         match self {
             Self::Flash(drive) => drive.write_untimed(requests),
             Self::Pcm(drive) => drive.write_untimed(requests),
-            Self::Rig(rig) => rig.change_only_drive(|drive| drive.write_untimed(requests)),
+            Self::Rig(rig) => rig.write_untimed(requests),
             Self::Disk(_) | Self::Dram(_) | Self::Hybrid(_) => panic!("it cannot be written without time"),
         }
     }
 
-    /// Whether [`write_at_random`](Self::write_at_random) can: it is of flash or of phase-change memory, or the only such drive
-    /// of a host. See [`FlashDrive::can_write_at_random`].
+    /// Whether [`write_at_random`](Self::write_at_random) can: it is of flash, of phase-change memory or a disk, or an array of such
+    /// without parity, whose stripes are whole blocks. See [`FlashDrive::can_write_at_random`].
     pub fn can_write_at_random(&self, block: Bytes) -> bool {
         match self {
             Self::Flash(drive) => drive.can_write_at_random(block),
             Self::Pcm(drive) => drive.can_write_at_random(block),
-            Self::Rig(rig) => rig.only_idle_drive().is_some_and(|drive| drive.can_write_at_random(block)),
-            Self::Disk(_) | Self::Dram(_) | Self::Hybrid(_) => false,
+            Self::Disk(drive) => drive.can_write_at_random(block),
+            Self::Rig(rig) => rig.can_write_at_random(block),
+            Self::Dram(_) | Self::Hybrid(_) => false,
         }
     }
 
@@ -169,8 +170,9 @@ impl Device {
         match self {
             Self::Flash(drive) => drive.write_at_random(writes, block, seed),
             Self::Pcm(drive) => drive.write_at_random(writes, block),
-            Self::Rig(rig) => rig.change_only_drive(|drive| drive.write_at_random(writes, block, seed)),
-            Self::Disk(_) | Self::Dram(_) | Self::Hybrid(_) => panic!("it cannot be written without time"),
+            Self::Disk(drive) => drive.write_at_random(writes, block, seed),
+            Self::Rig(rig) => rig.write_at_random(writes, block, seed),
+            Self::Dram(_) | Self::Hybrid(_) => panic!("it cannot be written without time"),
         }
     }
 }

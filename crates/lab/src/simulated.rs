@@ -16,7 +16,7 @@ use engine::{
     run_virtual_together,
 };
 use trial::TrialDevice;
-use workload::{Spare, Workload};
+use workload::{Spare, Stop, Workload};
 
 use self::measured::Measured;
 use self::room::Room;
@@ -355,6 +355,12 @@ impl Subject for Simulated {
                 let row = construction.row(capacity, constructed)?;
                 self.change().write_untimed(row);
                 true
+            }
+            // A disk has no flash blocks, for which the order counts.
+            Some(_) if self.drive.is_rotational() => {
+                let stop = Stop::after_bytes(construction.bytes());
+                let random = Workload { sprandom: None, stop, ..direct.clone() };
+                conditioning::construct(self.change(), &random, constructed)
             }
             Some(_) => false,
         };

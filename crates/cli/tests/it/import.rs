@@ -102,6 +102,21 @@ fn what_cannot_be_taken_over_is_refused_with_its_line() {
     }
 }
 
+/// Also where little is to be said, and to a program that reads the document.
+#[test]
+fn why_a_job_file_is_refused_is_told_everywhere() {
+    let place = place("[a]\nrw=nonsense\nsize=1m\n");
+    for quiet in [&["-q"][..], &[]] {
+        let said = place.refuses(&[quiet, &["run", "job.fio", "sim:x25-m"]].concat());
+        assert!(said.contains("`nonsense` is not a pattern") && said.contains("--> job.fio:2:1"), "{quiet:?}: {said}");
+    }
+    let said = place.assay(&["run", "job.fio", "sim:x25-m", "--format=json"]);
+    let document: Value = serde_json::from_str(&said.stdout).unwrap();
+    let error = document["error"].as_str().unwrap();
+    assert!(error.contains("`nonsense` is not a pattern") && error.contains("cannot be run"), "{error}");
+    assert_eq!(said.stderr.matches("`nonsense` is not").count(), 1, "{}", said.stderr);
+}
+
 #[test]
 fn a_job_moves_as_much_as_it_does_in_fio() {
     let Some(program) = tool("fio") else { return skip("fio is not installed") };

@@ -142,16 +142,30 @@ impl ArrayLayout {
         Bytes::from_sectors(self.chunk)
     }
 
-    /// Where on each member the sectors from `first` to `end` are, which is in order there; none where parity is among
-    /// them.
-    pub fn shares(&self, first: Lba, end: Lba) -> Option<Vec<(Lba, Lba)>> {
+    /// Where on each member the sectors from `first` to `end` are, which is in order there. With parity each row that has some
+    /// of them counts as a whole.
+    pub fn shares(&self, first: Lba, end: Lba) -> Vec<(Lba, Lba)> {
+        let width = self.chunk * self.columns;
         let before = |at: Lba, column: u64| {
-            let (row, within) = (at.get() / (self.chunk * self.columns), at.get() % (self.chunk * self.columns));
+            let (row, within) = (at.get() / width, at.get() % width);
             Lba::new(row * self.chunk + within.saturating_sub(column * self.chunk).min(self.chunk))
         };
-        let share = |member: u32| u64::from(member / self.copies);
-        let of = |column: u64| (before(first, column), before(end, column));
-        (!self.parity).then(|| (0..self.members).map(|member| of(share(member))).collect())
+        let share = |member: u32| match self.parity {
+            false => [first, end].map(|at| before(at, u64::from(member / self.copies))),
+            true => [first.get() / width, end.get().div_ceil(width)].map(|row| Lba::new(row * self.chunk)),
+        };
+        (0..self.members).map(share).map(|[first, end]| (first, end)).collect()
+    }
+
+    /// Whether rows have parity.
+    pub fn has_parity(&self) -> bool {
+        self.parity
+    }
+
+    /// What a member, or each of those that have the same data, does for a request that lies in one chunk; none for others.
+    pub fn only_piece(&self, request: &Request) -> Option<MemberStep> {
+        let mut pieces = self.pieces(request);
+        pieces.next().filter(|_| pieces.next().is_none())
     }
 
     /// The members that hold each other's data, `member` among them: those that are alike, or those of one parity; it alone

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+mod construct;
 mod controller;
 mod layout;
 mod power_cut;
@@ -113,40 +114,6 @@ impl Array {
 
     pub(crate) fn members_mut(&mut self) -> &mut [Device] {
         &mut self.members
-    }
-
-    /// Whether members can be brought into the state that writes in order leave: not where parity needs reading.
-    pub(crate) fn can_fill(&self, first: Lba, end: Lba) -> bool {
-        let is_idle = self.flights.is_empty() && self.done.is_empty() && end <= Lba::at(self.layout.capacity());
-        let shares = self.layout.shares(first, end);
-        is_idle
-            && shares.is_some_and(|shares| {
-                let mut all = self.members.iter().zip(shares);
-                all.all(|(member, (first, end))| first == end || member.can_fill(first, end))
-            })
-    }
-
-    /// Brings members into that state: see [`Device::fill`].
-    pub(crate) fn fill(&mut self, first: Lba, end: Lba, block: Bytes, entropy: u8) {
-        let shares = self.layout.shares(first, end).expect("whether it can be was asked");
-        let piece = block.min(self.layout.chunk());
-        for (member, (first, end)) in self.members.iter_mut().zip(shares).filter(|(_, (first, end))| first < end) {
-            member.fill(first, end, piece, entropy);
-        }
-        self.counters.count_fill(&self.members[0].zones(), first, end, block);
-        self.now = self.members.iter().map(Drive::now).fold(self.now, Nanos::max);
-    }
-
-    /// Changes the one member by writes without time, which are added to its own counters and to those of `host`.
-    pub(crate) fn change_only_member(&mut self, host: &mut Counters, change: impl FnOnce(&mut Device)) {
-        let member = &mut self.members[0];
-        let before = member.counters();
-        change(member);
-        let written = Counters::default().asked_as(&(member.counters() - before));
-        for counters in [&mut self.counters, host] {
-            *counters = *counters + written;
-        }
-        self.now = self.now.max(self.members[0].now());
     }
 
     /// The one member, by itself.

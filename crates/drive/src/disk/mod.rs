@@ -111,6 +111,11 @@ impl DiskDrive {
         &self.spec
     }
 
+    /// Whether each sector has its place for good: see [`DiskSpec::writes_in_place`].
+    pub const fn writes_in_place(&self) -> bool {
+        self.spec.writes_in_place()
+    }
+
     /// Which drive of its model it is.
     pub fn specimen(&self) -> Specimen {
         self.specimen

@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 use super::DiskDrive;
 use super::spindle::SpindleActivity;
 
+/// How often random writes have to fill the media cache until what it held before is forgotten.
+const ROOMS_WRITTEN: u64 = 6;
+
 /// How a disk is shingled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShingledSpec {
@@ -50,8 +53,12 @@ pub struct Shingles {
     written: Vec<u32>,
     /// Stretches in the media cache: the first sector, the one after the last, and where they lie.
     cached: BTreeMap<u64, (u64, u64)>,
-    /// What the log holds, in order of writing: the band and the sectors, or no band any longer.
-    log: VecDeque<(Option<u32>, u64)>,
+    /// What the log holds, in order of writing: the band and the sectors.
+    log: VecDeque<(u32, u64)>,
+    /// How many stretches have left the log.
+    left: u64,
+    /// How many had been written to the log when each band was brought home last: of those, none is the band's any longer.
+    home: Vec<u64>,
     /// Where the log goes on, and how much of it is free.
     head: u64,
     free: u64,
@@ -68,6 +75,8 @@ impl Shingles {
             written: vec![0; bands],
             cached: BTreeMap::new(),
             log: VecDeque::new(),
+            left: 0,
+            home: vec![0; bands],
             head: 0,
             free: spec.media_cache.sectors(),
             cleaned: 0,
@@ -113,7 +122,7 @@ impl Shingles {
             let count = (until - from).min(size - self.head);
             let place = self.sectors + self.head;
             self.cached.insert(from, (from + count, place));
-            self.log.push_back((Some(band), count));
+            self.log.push_back((band, count));
             self.free = self.free.checked_sub(count).expect("whoever writes has asked whether the log is full");
             self.head = (self.head + count) % size;
             join(plan, (place, place + count));
@@ -177,7 +186,7 @@ impl Shingles {
     /// # Panics
     /// If the log is empty.
     pub fn clean(&mut self, reads: &mut Vec<Stretch>) -> Stretch {
-        let band = self.log.iter().find_map(|(band, _)| *band).expect("a log that holds something has a band");
+        let (band, _) = *self.log.front().expect("a log that holds something is cleaned");
         let first = u64::from(band) * self.spec.band.sectors();
         let limit = (first + self.spec.band.sectors()).min(self.sectors);
         let written = &mut self.written[band as usize];
@@ -196,8 +205,9 @@ impl Shingles {
         for (from, ..) in &held {
             self.cached.remove(from);
         }
-        self.log.iter_mut().filter(|(held, _)| *held == Some(band)).for_each(|(held, _)| *held = None);
-        while let Some((_, sectors)) = self.log.pop_front_if(|(band, _)| band.is_none()) {
+        self.home[band as usize] = self.left + self.log.len() as u64;
+        while let Some((_, sectors)) = self.log.pop_front_if(|(band, _)| self.left < self.home[*band as usize]) {
+            self.left += 1;
             self.free += sectors;
         }
         self.cleaned += 1;
@@ -214,6 +224,28 @@ impl Shingles {
     pub fn fill(&mut self, first: Lba, end: Lba) {
         for (band, _, until) in self.bands(first, end) {
             self.written[band] = until as u32;
+        }
+    }
+
+    /// Whether every band has been written to its end.
+    pub fn is_written(&self) -> bool {
+        let mut bands = self.bands(Lba::new(0), Lba::new(self.sectors));
+        bands.all(|(band, _, until)| u64::from(self.written[band]) == until)
+    }
+
+    /// Has the media cache hold what so many writes of `sectors` at such places leave in it. All but the last of them are told by no
+    /// trace: those fill its room several times over, so that bands come home as often as they do at length.
+    pub fn write_at_random(&mut self, writes: u64, sectors: u64, place: &mut impl FnMut() -> Lba) {
+        let room = (self.spec.media_cache.sectors() / sectors).min(self.spec.extents.into());
+        let (last, mut plan, mut reads) = (writes.min(room.saturating_mul(ROOMS_WRITTEN)), Vec::new(), Vec::new());
+        for _ in 0..last {
+            while self.is_full(sectors) {
+                self.clean(&mut reads);
+                reads.clear();
+            }
+            let first = place();
+            self.write(first, Lba::new(first.get() + sectors), &mut plan);
+            plan.clear();
         }
     }
 

@@ -121,6 +121,11 @@ impl DiskSpec {
         Bytes::from_sectors(self.platters.sectors)
     }
 
+    /// Whether each sector has its place for good: there are neither zones nor shingled tracks.
+    pub const fn writes_in_place(&self) -> bool {
+        self.zones.is_none() && self.shingled.is_none()
+    }
+
     /// How often the platters turn in a minute, to the nearest whole number.
     pub fn turns(&self) -> u32 {
         let revolution = self.platters.revolution.as_nanos();

@@ -231,12 +231,14 @@ impl FlashDrive {
         }
     }
 
-    /// Notes in the journal what is in flash from `ready` on, if flushes do; when it is there.
+    /// Notes in the journal what is in flash from `ready` on, if flushes do; when it is there. The unit that programmed last has done
+    /// so then; any other would have to be kept free for it until then.
     fn note(&mut self, ready: Nanos) -> Nanos {
         if !self.spec.flush_journal {
             return ready;
         }
-        self.nand.note(self.now, ready, self.note_unit(0))
+        let units = self.spec.geometry.units();
+        self.nand.note(self.now, ready, Unit((self.mapping.next_unit + units - 1) % units))
     }
 
     /// Writes what the firmware notes for itself: nobody waits for it but who needs a die that is at work on it.

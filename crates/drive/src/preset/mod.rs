@@ -339,19 +339,22 @@ impl Preset {
     pub fn fills_untimed(&self) -> bool {
         match &self.spec {
             Spec::Flash(_) | Spec::Pcm(_) | Spec::Disk(_) => true,
-            Spec::Rig(spec) => !spec.level.has_parity() && spec.member.fills_untimed(),
+            Spec::Rig(spec) => match (spec.level.has_parity(), &spec.member.spec) {
+                (true, Spec::Disk(disk)) => disk.writes_in_place(),
+                (has_parity, _) => !has_parity && spec.member.fills_untimed(),
+            },
             Spec::Dram(_) | Spec::Hybrid(_) => false,
         }
     }
 
-    /// Whether it can be put behind writes at random, without their time: one drive alone of flash without zones, or of
-    /// phase-change memory.
+    /// Whether it can be put behind writes at random, without their time: all but zones, parity, memory alone and hybrid drives.
     pub fn overwrites_untimed(&self) -> bool {
         match &self.spec {
             Spec::Flash(spec) => spec.zones.is_none(),
+            Spec::Disk(spec) => spec.zones.is_none(),
             Spec::Pcm(_) => true,
-            Spec::Rig(spec) => spec.level == crate::array::Level::None && spec.member.overwrites_untimed(),
-            Spec::Disk(_) | Spec::Dram(_) | Spec::Hybrid(_) => false,
+            Spec::Rig(spec) => !spec.level.has_parity() && spec.member.overwrites_untimed(),
+            Spec::Dram(_) | Spec::Hybrid(_) => false,
         }
     }
 

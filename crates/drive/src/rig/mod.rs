@@ -177,7 +177,7 @@ impl Rig {
 
     /// Whether all its drives can be filled without time, and data is spread over them as it comes.
     pub(crate) fn can_fill(&self, first: Lba, end: Lba) -> bool {
-        self.flights.is_empty() && self.done.is_empty() && self.array.can_fill(first, end)
+        self.is_at_rest() && self.array.can_fill(first, end)
     }
 
     /// Fills them: see [`Device::fill`].
@@ -187,16 +187,35 @@ impl Rig {
         self.now = self.now.max(self.array.now());
     }
 
-    /// The drive that it has, if there is one alone and nothing is in flight.
-    pub(crate) fn only_idle_drive(&self) -> Option<&Device> {
-        let whole = Lba::at(self.shape().capacity);
-        let idle = self.flights.is_empty() && self.done.is_empty() && self.array.can_fill(Lba::new(0), whole);
-        if let ([drive], true) = (self.array.members(), idle) { Some(drive) } else { None }
+    /// Whether all its drives can be written so without time: see [`Device::can_write_untimed`].
+    pub(crate) fn can_write_untimed(&self, first: Lba, end: Lba) -> bool {
+        self.is_at_rest() && self.array.can_write_untimed(first, end)
     }
 
-    /// Changes the state of the one drive that it has by writes that take no time in it.
-    pub(crate) fn change_only_drive(&mut self, change: impl FnOnce(&mut Device)) {
-        self.array.change_only_member(&mut self.counters, change);
+    /// Writes so: see [`Device::write_untimed`].
+    pub(crate) fn write_untimed(&mut self, requests: impl IntoIterator<Item = Request>) {
+        let asked = self.array.write_untimed(requests);
+        self.count_untimed(asked);
+    }
+
+    /// Whether all its drives can be written at random without time: see [`Device::can_write_at_random`].
+    pub(crate) fn can_write_at_random(&self, block: Bytes) -> bool {
+        self.is_at_rest() && self.array.can_write_at_random(block)
+    }
+
+    /// Writes so: see [`Device::write_at_random`].
+    pub(crate) fn write_at_random(&mut self, writes: u64, block: Bytes, seed: Seed) {
+        let asked = self.array.write_at_random(writes, block, seed);
+        self.count_untimed(asked);
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.flights.is_empty() && self.done.is_empty()
+    }
+
+    /// Counts what was asked of its drives without time.
+    fn count_untimed(&mut self, asked: Counters) {
+        self.counters = self.counters + asked;
         self.now = self.now.max(self.array.now());
     }
 

@@ -3,6 +3,7 @@
 mod arbitration;
 mod behaviour;
 mod construct;
+mod construct_random;
 mod disk;
 mod disk_filled;
 mod disk_mechanisms;

@@ -1,7 +1,7 @@
 //! How fast a target is taken to be, before anything has been measured on it.
 
 use block::{Bytes, Nanos, Rate};
-use drive::preset::{Preset, of_unchanged};
+use drive::preset::{Preset, Spec, of_unchanged};
 use host::Environment;
 use workload::Workload;
 
@@ -55,13 +55,43 @@ impl Pace {
         Self::usual("disks", 200, 200, (150, 300), Nanos::from_millis(8))
     }
 
+    /// Source: guess, what maps blocks moves one for a write anywhere.
+    fn block_mapped() -> Self {
+        Self::usual("block-mapped flash drives", 150, 100, (4_000, 20), Nanos::from_micros(250))
+    }
+
+    /// What is usual of a simulated drive; of an array, what its drives together are taken for.
+    fn usual_of(spec: &Spec) -> Self {
+        match spec {
+            Spec::Flash(_) | Spec::Pcm(_) | Spec::Dram(_) => Self::flash(),
+            Spec::Disk(_) => Self::disk(),
+            Spec::Hybrid(_) => Self::block_mapped(),
+            Spec::Rig(rig) => {
+                let (whole, each) = (rig.layout().capacity().get(), rig.member.capacity().get());
+                Self::rated(&rig.member).times((whole + each / 2) / each)
+            }
+        }
+    }
+
+    /// That of so many together.
+    fn times(self, drives: u64) -> Self {
+        if drives == 1 {
+            return self;
+        }
+        Self {
+            read: Rate::from_bytes_per_second(self.read.get().saturating_mul(drives)),
+            write: Rate::from_bytes_per_second(self.write.get().saturating_mul(drives)),
+            random_reads: self.random_reads.saturating_mul(drives),
+            random_writes: self.random_writes.saturating_mul(drives),
+            source: format!("{drives} times {}", self.source),
+            ..self
+        }
+    }
+
     /// What the maker of a simulated drive promises; what is usual where it promises nothing.
     pub fn rated(preset: &Preset) -> Self {
         let rated = &preset.rated;
-        let usual = match preset.spec {
-            drive::preset::Spec::Disk(_) => Self::disk(),
-            _ => Self::flash(),
-        };
+        let usual = Self::usual_of(&preset.spec);
         let is_rated = rated.sequential_write.is_some() || rated.random_write_iops.is_some();
         Self {
             read: rated.sequential_read.or(rated.sequential_write).unwrap_or(usual.read),
@@ -114,4 +144,27 @@ impl Pace {
 /// The mean size of a request, at least a byte.
 fn mean(workload: &Workload) -> f64 {
     workload.block_mean().max(Bytes::new(1)).get() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_is_taken_for_as_many_drives_as_hold_data_and_a_drive_for_its_kind() {
+        let pace = |name: &str| Pace::rated(&Preset::find(name).unwrap_or_else(|error| panic!("{error}")));
+        let disk = pace("raptor-150");
+        for (level, drives, times) in [("raid0", 4, 4), ("raid5", 4, 3), ("raid10", 4, 2), ("raid1", 2, 1)] {
+            let array = format!(
+                "sata-host?array.drive=raptor-150&array.level={level}&array.drives={drives}&array.stripe=64KiB"
+            );
+            let array = pace(&array);
+            assert_eq!(array.random_reads, times * disk.random_reads, "{level}");
+            assert_eq!(array.write.get(), times * disk.write.get(), "{level}");
+            assert_eq!(array.source.contains(&format!("{times} times")), times > 1, "{level}: {}", array.source);
+            assert_eq!(array.latency, disk.latency);
+        }
+        assert!(pace("ocz-core-64").random_writes < 100, "it maps blocks");
+        assert!(pace("toms-x25e-16").random_writes > 10 * pace("toms-x25e-1").random_writes);
+    }
 }

@@ -108,3 +108,15 @@ fn copies_of_a_disk_take_no_time_however_much_it_holds() {
     assert!(time("nearline-16tb") < Nanos::from_secs(60), "{}", time("nearline-16tb"));
     assert!(time("990-pro") > time("nearline-16tb"));
 }
+
+/// Nothing of random writes, or of the order of a preconditioning, is simulated on a disk; nor on drives in stripes.
+#[test]
+fn preconditioning_of_disks_and_arrays_takes_no_hours() {
+    let plan = parse("name = \"p\"\n[[step]]\nname = \"age\"\ndo = \"precondition\"\n", PlanLength::Full, &[]).unwrap();
+    let forecast = |name: &str| forecast(&plan, &Place::simulated(&Preset::find(name).unwrap()));
+    for name in ["nearline-16tb", "archive-8tb", "toms-x25e-16"] {
+        let (whole, part) = (forecast(name), forecast(name).host_time.unwrap());
+        assert!(part < Nanos::from_secs(15 * 60), "{name}: {part}");
+        assert!(whole.written().least > Preset::find(name).unwrap().capacity(), "{name}: it is written all the same");
+    }
+}
