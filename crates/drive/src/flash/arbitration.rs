@@ -114,8 +114,7 @@ impl FlashDrive {
     pub(super) fn submit_to_arbiter(&mut self, now: Nanos, tag: Tag, request: Request) {
         self.arbitrate(now);
         if self.is_at_rest() {
-            self.patrol(now);
-            self.idle(now);
+            self.rest(now);
         }
         self.now = now;
         let Some(arbiter) = &mut self.arbiter else { return };

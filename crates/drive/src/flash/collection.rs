@@ -227,6 +227,11 @@ impl Mapping {
         true
     }
 
+    /// Whether any unit is emptying a block.
+    pub fn is_collecting(&self) -> bool {
+        self.collecting > 0
+    }
+
     /// Chooses a victim unless enough other units have one.
     fn begin(&mut self, unit: Unit) {
         let CollectionSpec { at_once, .. } = self.collection;

@@ -379,8 +379,7 @@ impl Drive for FlashDrive {
             return self.submit_to_arbiter(now, tag, request);
         }
         if self.queue.is_empty() {
-            self.patrol(now);
-            self.idle(now);
+            self.rest(now);
         }
         self.now = now;
         if self.queue.has_room() {

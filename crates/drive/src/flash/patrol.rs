@@ -89,23 +89,43 @@ impl FlashDrive {
     #[inline]
     pub(super) fn patrol(&mut self, now: Nanos) {
         if let Some((first, turns)) = self.patrol.as_mut().and_then(|patrol| patrol.due(now)) {
-            self.make_rounds(now, first, turns);
+            self.make_rounds(now, first, turns, None);
         }
     }
 
-    /// So many turns of the patrol, the first of them at `first`.
+    /// Does what a drive that is asked nothing does until `now`: patrol reads, and between them whatever else it does.
+    pub(super) fn rest(&mut self, now: Nanos) {
+        let from = self.idle_from();
+        let Some((first, turns)) = self.patrol.as_mut().and_then(|patrol| patrol.due(now)) else {
+            return self.idle(from, now);
+        };
+        self.idle(from, first);
+        self.make_rounds(now, first, turns, Some(from));
+        // Blocks that the last reads had moved.
+        self.idle(from.max(first + self.patrol_period().times(turns - 1)), now);
+    }
+
+    fn patrol_period(&self) -> Nanos {
+        self.spec.patrol.map_or(Nanos::ZERO, |spec| spec.every)
+    }
+
+    /// So many turns of the patrol, the first of them at `first`. A drive that rests moves the data of blocks from
+    /// `idle_from` on, before the next turn.
     #[cold]
-    fn make_rounds(&mut self, now: Nanos, first: Nanos, turns: u64) {
-        let every = self.spec.patrol.map_or(Nanos::ZERO, |spec| spec.every);
+    fn make_rounds(&mut self, now: Nanos, first: Nanos, turns: u64, idle_from: Option<Nanos>) {
+        let every = self.patrol_period();
         for turn in 0..turns {
             let Some(patrol) = &mut self.patrol else { return };
             let at = first + every.times(turn);
-            let Some(place) = self.mapping.patrolled(patrol.step()) else { continue };
+            let place = patrol.step();
+            if let Some(from) = idle_from.filter(|_| self.mapping.is_collecting()) {
+                self.idle(from.max(at - every.min(at)), at);
+            }
+            let Some(place) = self.mapping.patrolled(place) else { continue };
             let unit = place.unit.0 as usize;
-            if patrol.until[unit] > at {
+            if self.patrol.as_ref().is_some_and(|patrol| patrol.until[unit] > at) {
                 continue;
             }
-            patrol.read += 1;
             let mut until = self.nand.patrol(now, at, place, self.spec.geometry.sense_pages);
             // What cannot be corrected is the host's to be told when it asks for it.
             self.nand.take_failure();
@@ -114,6 +134,7 @@ impl FlashDrive {
                 until = until.max(self.nand.free_at(place.unit));
             }
             if let Some(patrol) = &mut self.patrol {
+                patrol.read += 1;
                 patrol.until[unit] = until;
             }
         }

@@ -349,10 +349,14 @@ impl FlashDrive {
         self.buffer.release(programmed);
     }
 
-    /// Does what a drive that is asked nothing does until `until`.
-    pub(super) fn idle(&mut self, until: Nanos) {
-        let Some(IdleSpec { after, until_free }) = self.spec.collection.idle else { return };
-        let from = self.now + after;
+    /// From when on a drive that is asked nothing from now on empties blocks.
+    pub(super) fn idle_from(&self) -> Nanos {
+        self.spec.collection.idle.map_or(Nanos::MAX, |idle| self.now + idle.after)
+    }
+
+    /// Empties blocks while nothing is asked between `from` and `until`.
+    pub(super) fn idle(&mut self, from: Nanos, until: Nanos) {
+        let Some(IdleSpec { until_free, .. }) = self.spec.collection.idle else { return };
         if from >= until {
             return;
         }

@@ -114,6 +114,28 @@ fn what_patrol_finds_hard_to_read_is_moved_before_the_host_asks() {
     assert!(alone > 1_800 && patrolled * 5 < alone * 2, "{alone} retries without patrol, {patrolled} with it");
 }
 
+/// A drive that rests has time to move all of a block of which patrol finds a page hard to read, before the next turn.
+#[test]
+fn a_drive_that_rests_moves_what_patrol_finds_hard_to_read() {
+    // A few pages of a block are hard to read.
+    let errors = ERRORS.replace("refresh = 1", "refresh = 4\nspread = \"50%\"");
+    let left_alone = |tables: &str| {
+        let text = Preset::find(&format!("{SMALL}&gc.policy=greedy&gc.idle_after=1s")).unwrap().text;
+        let preset = Preset::parse(&format!("{text}{errors}{tables}")).unwrap_or_else(|error| panic!("{error}"));
+        let mut drive = support::filled(&preset);
+        drive.submit(Nanos::from_secs(3_600 * 1_000), Tag(0), Request::new(Op::Read, Lba::new(0), 8));
+        drive.complete(Nanos::MAX).expect("it completes");
+        let rested = drive.counters();
+        let (_, after) = reads(&mut drive, 2_000, Nanos::from_millis(10));
+        ((after - rested).read_retries, rested)
+    };
+    let (alone, idle) = left_alone("");
+    let (patrolled, rested) = left_alone(&patrol("over = \"50 h\""));
+    assert!(rested.blocks_refreshed > 30 && rested.blocks_erased + 1 >= rested.blocks_refreshed, "{rested:?}");
+    assert!(rested.pages_refreshed > 100 * rested.blocks_refreshed && idle.pages_refreshed < 10, "{rested:?}");
+    assert!(patrolled < alone, "{alone} retries without patrol, {patrolled} with it");
+}
+
 #[test]
 fn a_long_rest_with_patrol_is_over_at_once_and_the_same_drive_tells_the_same_story() {
     let story = || {
