@@ -343,6 +343,7 @@ impl Subject for Simulated {
     fn construct(&mut self, workload: &Workload, seed: Seed) -> Result<Option<Construction>, LabError> {
         let capacity = self.capacity();
         let Some(construction) = Construction::of(workload, capacity) else { return Ok(None) };
+        let construction = if self.drive.is_rotational() { construction.of_disks() } else { construction };
         if construction.is_random() {
             self.check_states()?;
         }

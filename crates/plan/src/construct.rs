@@ -12,6 +12,9 @@ pub struct Construction {
     pub rest: Option<Workload>,
 }
 
+/// How many requests are simulated of those that are left on disks: an hour of one.
+const LEFT_OF_DISKS: u64 = 1 << 20;
+
 impl Construction {
     /// That of a workload on a target of this capacity, which writes once in order, or everywhere alike at random, or first in
     /// the order that leaves a steady state and then at random; none of others, which may depend on time.
@@ -42,6 +45,19 @@ impl Construction {
         let stop = Stop { bytes, ..Stop::after_requests(each) };
         let rest = Some(Workload { sprandom: None, stop, ..workload.clone() });
         Some(Self { direct, rest })
+    }
+
+    /// The same on disks, which forget what was written before: of what is left behind ordered writes, the last alone is.
+    pub fn of_disks(mut self) -> Self {
+        let block = self.direct.block;
+        if let Some(rest) = &mut self.rest {
+            let left = rest.stop.bytes.unwrap_or(Bytes::ZERO).div(block);
+            let each = LEFT_OF_DISKS.min(left).div_ceil(u64::from(rest.workers));
+            let kept = each * u64::from(rest.workers);
+            rest.stop = Stop { bytes: Some(block.times(kept)), ..Stop::after_requests(each) };
+            self.direct.stop = Stop::after_requests(self.requests() + left.saturating_sub(kept));
+        }
+        self
     }
 
     /// How many requests are not simulated.
@@ -134,5 +150,19 @@ mod tests {
         places.sort_unstable();
         places.dedup();
         assert_eq!(places.len(), 25_600, "every page of the capacity is among them");
+    }
+
+    #[test]
+    fn of_disks_the_last_of_what_is_left_is_simulated() {
+        let (block, spare, bytes) = (Bytes::from_kib(4), "25%".parse().unwrap(), Bytes::from_gib(16));
+        let whole = Workload { pattern: Pattern::RandWrite, workers: 2, sprandom: Some(spare), block, ..fill() };
+        let whole = Workload { size: None, stop: Stop::after_bytes(bytes), ..whole };
+        let all = Construction::of(&whole, CAPACITY).unwrap();
+        let disks = all.clone().of_disks();
+        let left = |made: &Construction| made.rest.as_ref().unwrap().stop.bytes.unwrap();
+        assert_eq!(left(&disks), block.times(1 << 20));
+        assert_eq!(all.bytes() + left(&all), disks.bytes() + left(&disks), "as much is written");
+        let fill = Construction::of(&fill(), CAPACITY).unwrap();
+        assert_eq!(fill.clone().of_disks(), fill);
     }
 }

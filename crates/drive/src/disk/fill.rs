@@ -3,7 +3,6 @@
 use block::{Bytes, Lba, Seed};
 
 use super::DiskDrive;
-use super::shingled::Shingles;
 use crate::Drive;
 use crate::draw::Draws;
 
@@ -47,16 +46,14 @@ impl DiskDrive {
     }
 
     /// Whether [`write_at_random`](Self::write_at_random) does what writes of `block` each would: they are of whole physical sectors,
-    /// and shingled bands are full, so that all of it goes to the media cache.
+    /// and there are no zones.
     pub fn can_write_at_random(&self, block: Bytes) -> bool {
         let sectors = block.sectors();
-        let mut shingles = self.actuators.iter().filter_map(|actuator| actuator.shingles.as_ref());
         sectors > 0
             && sectors.is_multiple_of(self.spec.physical.into())
             && sectors <= self.spec.platters.sectors
             && self.is_at_rest()
             && self.zones.is_none()
-            && shingles.all(Shingles::is_written)
     }
 
     /// Brings the disk into a state in which so many writes of `block` each, at random over all of it, would leave it once its write

@@ -18,6 +18,9 @@ use super::spindle::SpindleActivity;
 /// How often random writes have to fill the media cache until what it held before is forgotten.
 const ROOMS_WRITTEN: u64 = 6;
 
+/// How many random writes to a band leave it written nearly to its end.
+const WRITES_TO_BAND: u64 = 64;
+
 /// How a disk is shingled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShingledSpec {
@@ -228,16 +231,21 @@ impl Shingles {
     }
 
     /// Whether every band has been written to its end.
-    pub fn is_written(&self) -> bool {
+    fn is_written(&self) -> bool {
         let mut bands = self.bands(Lba::new(0), Lba::new(self.sectors));
         bands.all(|(band, _, until)| u64::from(self.written[band]) == until)
     }
 
-    /// Has the media cache hold what so many writes of `sectors` at such places leave in it. All but the last of them are told by no
-    /// trace: those fill its room several times over, so that bands come home as often as they do at length.
+    /// Leaves bands and media cache as so many writes of `sectors` at such places do. Bands to which many go are written nearly to
+    /// their ends. Then all but the last writes leave no trace: those fill the media cache several times over, so that bands come home as
+    /// often as they do at length.
     pub fn write_at_random(&mut self, writes: u64, sectors: u64, place: &mut impl FnMut() -> Lba) {
         let room = (self.spec.media_cache.sectors() / sectors).min(self.spec.extents.into());
-        let (last, mut plan, mut reads) = (writes.min(room.saturating_mul(ROOMS_WRITTEN)), Vec::new(), Vec::new());
+        if writes > self.written.len() as u64 * WRITES_TO_BAND {
+            self.fill(Lba::new(0), Lba::new(self.sectors));
+        }
+        let most = if self.is_written() { room.saturating_mul(ROOMS_WRITTEN) } else { u64::MAX };
+        let (last, mut plan, mut reads) = (writes.min(most), Vec::new(), Vec::new());
         for _ in 0..last {
             while self.is_full(sectors) {
                 self.clean(&mut reads);

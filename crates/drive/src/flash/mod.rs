@@ -148,9 +148,11 @@ pub struct FlashDrive {
     /// How the command at hand ends; success between requests.
     #[serde(skip)]
     status: Status,
-    /// When what was programmed is in flash, and in the journal, as far as anybody waited for that: by now, if nothing is in
+    /// When what was programmed is in flash, and what has FUA in the journal, as far as anybody waited for that: by now, if nothing is in
     /// flight. While a write is at hand, when what it programs is in flash.
     programmed: Nanos,
+    /// From when on the last page of the journal that a flush waited for is programmed, and until when.
+    noted: (Nanos, Nanos),
     /// Empty between requests.
     #[serde(skip)]
     plan: Vec<FlashOp>,
@@ -228,6 +230,7 @@ impl FlashDrive {
             unsettled: Unsettled::default(),
             status: Status::Success,
             programmed: Nanos::ZERO,
+            noted: (Nanos::ZERO, Nanos::ZERO),
             plan: Vec::new(),
             waiting: Vec::new(),
             waiting_ready: Nanos::ZERO,
@@ -462,7 +465,7 @@ impl Drive for FlashDrive {
             cache.purge();
         }
         self.tables.iter_mut().for_each(HeldTables::clear);
-        (self.is_noted, self.programmed) = (true, Nanos::ZERO);
+        (self.is_noted, self.programmed, self.noted) = (true, Nanos::ZERO, (Nanos::ZERO, Nanos::ZERO));
         self.encoded = Nanos::ZERO;
         self.buffer = Buffer::new(self.spec.buffer_pages as usize, self.spec.buffer_partial_pages as usize);
         self.link = Link::new(self.spec.link, self.spec.geometry.page);
@@ -552,6 +555,7 @@ clone_in_place!(FlashDrive {
     unsettled,
     status,
     programmed,
+    noted,
     plan,
     waiting,
     waiting_ready,

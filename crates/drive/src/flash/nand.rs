@@ -356,6 +356,16 @@ impl Nand {
         end
     }
 
+    /// The same of one for which the host waits: the next block is erased behind the last page of one, so that no page waits for that.
+    pub fn note_for_flush(&mut self, now: Nanos, ready: Nanos, unit: Unit) -> Nanos {
+        let end = self.note(now, ready, unit);
+        if self.noted == self.notes_per_block {
+            self.noted = 0;
+            self.erase_notes(now, end, unit);
+        }
+        end
+    }
+
     /// Counts so many such pages as done in no time.
     pub fn count_notes(&mut self, flash_pages: u64) {
         // A block that is full is erased with the next page.

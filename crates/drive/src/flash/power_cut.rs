@@ -118,7 +118,7 @@ impl FlashDrive {
         self.housekeeping.restart();
         self.pacing.iter_mut().for_each(Pacing::restart);
         self.recent.clear();
-        (self.encoded, self.programmed) = (Nanos::ZERO, Nanos::ZERO);
+        (self.encoded, self.programmed, self.noted) = (Nanos::ZERO, Nanos::ZERO, (Nanos::ZERO, Nanos::ZERO));
         self.tables.iter_mut().for_each(HeldTables::clear);
         self.counters.unsafe_shutdowns += 1;
         PowerLoss { unanswered, ..lost }

@@ -210,10 +210,15 @@ impl FlashDrive {
             return self.buffer.drained().max(ready);
         }
         self.program_all();
-        // What another command has on its way to the journal is not there before that ends.
         let drained = self.buffer.drained().max(ready).max(self.programmed);
-        self.programmed = if std::mem::replace(&mut self.is_noted, true) { drained } else { self.note(drained) };
-        self.programmed
+        let (begins, ends) = self.noted;
+        // A page of the journal that has not begun when the data is in flash tells of it, too.
+        if std::mem::replace(&mut self.is_noted, true) || drained <= begins {
+            return drained.max(ends);
+        }
+        let begins = drained.max(ends);
+        self.noted = (begins, self.note(begins));
+        self.noted.1
     }
 
     /// Programs all that waits for more, as it is.
@@ -238,7 +243,7 @@ impl FlashDrive {
             return ready;
         }
         let units = self.spec.geometry.units();
-        self.nand.note(self.now, ready, Unit((self.mapping.next_unit + units - 1) % units))
+        self.nand.note_for_flush(self.now, ready, Unit((self.mapping.next_unit + units - 1) % units))
     }
 
     /// Writes what the firmware notes for itself: nobody waits for it but who needs a die that is at work on it.

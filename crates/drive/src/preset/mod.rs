@@ -335,6 +335,15 @@ impl Preset {
         }
     }
 
+    /// Whether it is a disk, or has such.
+    pub fn is_rotational(&self) -> bool {
+        match &self.spec {
+            Spec::Disk(_) => true,
+            Spec::Rig(spec) => spec.member.is_rotational(),
+            Spec::Flash(_) | Spec::Dram(_) | Spec::Pcm(_) | Spec::Hybrid(_) => false,
+        }
+    }
+
     /// Whether it can be put behind writes in order, without their time: see [`Device::fill`](crate::Device::fill).
     pub fn fills_untimed(&self) -> bool {
         match &self.spec {

@@ -281,6 +281,63 @@ fn durable_writes_cost_what_has_to_be_programmed_and_go_side_by_side() {
     }
 }
 
+/// A page of the journal is programmed by the die of its data, so that all dies are at work: each does two programs a write.
+#[test]
+fn durable_writes_keep_all_dies_at_work() {
+    for name in ["990-pro", "sata-tlc"] {
+        let spec = *drive(name).spec();
+        let page = spec.nand.channel.time_for(spec.geometry.page.times(spec.geometry.program_pages.into()));
+        let each = (page + spec.nand.single.program).times(2).as_secs_f64();
+        let (rate, _) = durable(name, 16 * u64::from(spec.geometry.units()));
+        let busy = rate * each / f64::from(spec.geometry.units());
+        assert!((0.65..1.05).contains(&busy), "{name}: {rate:.0} a second are {busy:.2} of what dies can do");
+    }
+}
+
+/// Blocks of the journal are erased while nobody waits.
+#[test]
+fn no_durable_write_waits_for_an_erase() {
+    for name in ["990-pro", "sata-tlc", "x25-m?flush_journal=true"] {
+        let mut drive = drive(name);
+        let write = |number: u64| Request { durable: true, ..write(number * 64 % (1 << 20), 8) };
+        let longest = (0..3_000).map(|number| lone(&mut drive, write(number))).max().unwrap();
+        let counters = drive.counters();
+        assert!(counters.blocks_erased > 5, "{name}: {} blocks", counters.blocks_erased);
+        assert!(longest < drive.spec().nand.erase, "{name}: {longest}");
+    }
+}
+
+/// Flushes that come while a page of the journal is programmed share the next, so that those who write and flush by turns do more
+/// together than a journal with a page for each would.
+#[test]
+fn flushes_share_pages_of_the_journal() {
+    let flushed = |name: &str, workers: u32| {
+        let (mut drive, mut numbers) = (drive(name), Random::new(3));
+        let began = drive.now();
+        let mut next = |write_next: bool| match write_next {
+            true => write(numbers.below(1 << 17) * 8, 8),
+            false => Request::FLUSH,
+        };
+        let mut writes_next = vec![false; workers as usize];
+        (0..workers).for_each(|tag| drive.submit(began, Tag(tag), next(true)));
+        let mut flushes = 0_u32;
+        while flushes < 4_000 {
+            let done = drive.complete(Nanos::MAX).expect("some are in flight");
+            let is_write = &mut writes_next[done.tag.0 as usize];
+            flushes += u32::from(*is_write);
+            drive.submit(done.at, done.tag, next(*is_write));
+            *is_write = !*is_write;
+        }
+        f64::from(flushes) / (drive.now() - began).as_secs_f64()
+    };
+    for name in ["990-pro", "sata-tlc"] {
+        let program = drive(name).spec().nand.single.program.as_secs_f64();
+        let [one, four, many] = [1, 4, 32].map(|workers| flushed(name, workers));
+        assert!(one < 1.0 / (2.0 * program) && four > 1.2 * one, "{name}: {one:.0} and {four:.0} a second");
+        assert!(many > 3.0 / program, "{name}: {many:.0} a second with 32, where each alone takes {program} s");
+    }
+}
+
 /// With the volatile write cache off each write is one with FUA, also where a capacitor would spare it that, and a flush finds nothing
 /// to do.
 #[test]

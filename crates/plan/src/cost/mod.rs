@@ -8,7 +8,7 @@ mod host;
 mod pace;
 
 use block::{Bytes, Nanos};
-use drive::preset::{Preset, Spec};
+use drive::preset::Preset;
 use workload::{Pattern, Spare, Stop, Workload};
 
 pub use self::bounds::Bounds;
@@ -28,7 +28,7 @@ pub struct Place {
     pub pace: Pace,
     /// Whether it is a simulated drive, whose time is not the host's.
     pub is_simulated: bool,
-    /// Whether it is a simulated disk.
+    /// Whether it is a simulated disk, or several.
     pub is_disk: bool,
     /// Whether it can be put behind writes in order without simulating them.
     pub fills_untimed: bool,
@@ -89,7 +89,7 @@ impl Place {
             writable: preset.writable(),
             pace: Pace::rated(preset),
             is_simulated: true,
-            is_disk: matches!(preset.spec, Spec::Disk(_)),
+            is_disk: preset.is_rotational(),
             fills_untimed: preset.fills_untimed(),
             overwrites_untimed: preset.overwrites_untimed(),
             spare: preset.spare().and_then(Spare::from_millionths),
@@ -216,6 +216,7 @@ impl Place {
         let construction =
             Construction::of(workload, self.capacity).filter(|construction| self.constructs(construction));
         let Some(construction) = construction else { return self.workload(workload) };
+        let construction = if self.is_disk { construction.of_disks() } else { construction };
         let written = Bounds::exact(construction.bytes());
         let direct = Cost { written, host: self.constructing(&construction), ..Cost::default() };
         direct.and(construction.rest.as_ref().map(|rest| self.workload(rest)).unwrap_or_default())
