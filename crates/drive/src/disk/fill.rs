@@ -73,7 +73,7 @@ impl DiskDrive {
             let mut draws = Draws::new(seed.number(index as u64));
             let mut place = || {
                 let draw = u128::from(draws.draw()) << 32 | u128::from(draws.draw());
-                Lba::new(first.get() + (draw * blocks >> 64) as u64 * sectors)
+                Lba::new(first.get() + ((draw * blocks) >> 64) as u64 * sectors)
             };
             actuator.scattered = None;
             actuator.arm.rest_behind(Lba::new(place().get() + sectors));
