@@ -71,7 +71,20 @@ pub fn of_simulated(name: &str, counters: &Counters, state: &State) -> Health {
         passed: wear.map(|wear| !wear.read_only),
         ..Health::default()
     };
-    for field in ["host_written_bytes", "host_read_bytes", "flash_written_bytes", "wear_percent", "reallocated"] {
+    let known = [
+        ("host_written_bytes", health.host_written.is_some()),
+        ("host_read_bytes", health.host_read.is_some()),
+        ("flash_written_bytes", health.flash_written.is_some()),
+        ("write_amplification", health.write_amplification.is_some()),
+        ("wear_percent", health.wear_percent.is_some()),
+        ("reallocated", health.reallocated.is_some()),
+        ("uncorrectable", health.uncorrectable.is_some()),
+        ("spare_percent", health.spare_percent.is_some()),
+        ("temperature_celsius", health.temperature.is_some()),
+        ("power_on_hours", health.power_on_hours.is_some()),
+        ("passed", health.passed.is_some()),
+    ];
+    for (field, _) in known.into_iter().filter(|(_, is_known)| *is_known) {
         health.from(field, "counters of the model");
     }
     health
@@ -89,6 +102,12 @@ mod tests {
         assert_eq!((health.host_written, health.flash_written), (Some(Bytes::ZERO), Some(Bytes::ZERO)));
         assert_eq!((health.wear_percent, health.reallocated, health.write_amplification), (Some(0.0), Some(0), None));
         assert_eq!(health.pending, None, "a model that has no such thing does not call it zero");
+        let fields = serde_json::to_value(&health).unwrap();
+        let is_figure =
+            |field: &&String| !["source", "origins"].contains(&field.as_str()) && !fields[field.as_str()].is_null();
+        let known: Vec<&String> = fields.as_object().unwrap().keys().filter(is_figure).collect();
+        assert!(known.iter().all(|field| health.origins.contains_key(*field)), "{known:?} of {:?}", health.origins);
+        assert_eq!(health.origins.len(), known.len(), "and of nothing that is not known: {:?}", health.origins);
         let record = HealthRecord {
             before: Some(HealthReading::Missing("no".into())),
             after: Some(HealthReading::Health(Box::new(health))),

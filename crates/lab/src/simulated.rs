@@ -159,7 +159,8 @@ impl Simulated {
             None => run_virtual_together(&mut clone, &jobs, self.ending.clone()),
             Some(record) => run_virtual_recorded(&mut clone, &jobs, self.ending.clone(), record),
         };
-        if task.keeps_state && repeat == 0 {
+        // A state in which the run ends is not gone on with, and is told of all the same.
+        if task.keeps_state && repeat == 0 && measured.is_ok() {
             *self.left() = Some(clone);
         } else {
             self.measured().add(drive, &clone);

@@ -86,6 +86,26 @@ fn what_a_review_did_to_a_drive_is_kept_shown_and_found() {
     assert!(text.contains("Host writes") && text.contains("+977 MiB"), "{text}");
 }
 
+/// The drive that ended the run, not as it was before the step that wore it out.
+#[test]
+fn a_simulated_drive_that_wore_out_says_so() {
+    let place = Place::new();
+    let plan = "name = \"life\"\nrepeats = 1\n[[step]]\nname = \"fill\"\ndo = \"fill\"\n[[step]]\nname = \"w\"\nrw = \"randwrite\"\n\
+                bs = \"4k\"\niodepth = 32\nio_size = \"60GiB\"\nkeep-state = true\n";
+    fs::write(place.path("life.toml"), plan).unwrap();
+    let small = "capacity.user=1GiB&pages_per_block=192&channels=4&dies_per_channel=2&wear.rated_erases=10";
+    let said = place.assay(&["review", &format!("sim:pm983-960?{small}"), "--plan", "life.toml"]);
+    assert!(said.code != Some(0) && said.stderr.contains("is read-only"), "{}", said.stderr);
+    let record = health(&place);
+    let after = &record["after"]["health"];
+    assert_eq!((&record["before"]["health"]["passed"], &after["passed"]), (&Value::Bool(true), &Value::Bool(false)));
+    assert!(
+        after["host_written_bytes"].as_u64() > Some(1 << 30) && after["wear_percent"].as_f64() > Some(60.0),
+        "{after}"
+    );
+    assert!(record["findings"].to_string().contains("is failing since this run"), "{record}");
+}
+
 #[test]
 fn why_a_drives_health_is_not_known_is_told_and_hinders_nothing() {
     let place = Place::new();

@@ -104,8 +104,8 @@ table!(Controller {
     /// Whether the disk queues commands. If not, the host gives it the next once the one before is done; true if
     /// left out
     queuing: Option<bool>,
-    /// The firmware counts on missing a sector that comes round sooner than this after the arm has arrived; 0 if
-    /// left out
+    /// The firmware counts on missing a sector that comes round sooner than this after the arm has arrived;
+    /// `variation.settle` if left out
     margin: Option<units::Duration>,
 });
 
@@ -222,6 +222,7 @@ impl DiskFile {
             "zones of a disk are written from end to end, by the host: leave out the one and the other",
         )?;
         let shingled = self.shingled.as_ref().map(|table| table.spec(platters, actuators)).transpose()?;
+        let variation = self.variation.as_ref().map_or(Ok(VariationSpec::default()), VariationTable::spec)?;
         let mut spec = DiskSpec {
             platters,
             actuators,
@@ -236,10 +237,10 @@ impl DiskFile {
             jitter: Spread::new(u64::from(deviation("controller.jitter", jitter)?)),
             queuing: self.controller.queuing.unwrap_or(true),
             age_limit,
-            order: self.controller.order()?,
+            order: self.controller.order(variation.settle)?,
             cache: self.cache.spec()?,
             spindle: self.power.spec()?,
-            variation: self.variation.as_ref().map_or(Ok(VariationSpec::default()), VariationTable::spec)?,
+            variation,
             background: self.background.as_ref().map_or(Ok(BackgroundSpec::default()), BackgroundTable::spec)?,
             shingled,
             zones,
@@ -299,7 +300,7 @@ impl PlattersTable {
 }
 
 impl Controller {
-    fn order(&self) -> Result<OrderSpec, PresetError> {
+    fn order(&self, settle: Nanos) -> Result<OrderSpec, PresetError> {
         let (by, ahead) = (self.order.unwrap_or_default(), self.chosen_ahead.unwrap_or(0));
         require(
             ahead == 0 || by != CommandOrder::Position,
@@ -307,7 +308,7 @@ impl Controller {
             "a disk that chooses ahead does not know the angle at which it will be: set order to \"seek\" or \"elevator\"",
         )?;
         require(ahead <= 1024, || format!("controller.chosen_ahead is {ahead}"), "it is at most 1,024")?;
-        Ok(OrderSpec { by, ahead, margin: self.margin.unwrap_or_default() })
+        Ok(OrderSpec { by, ahead, margin: self.margin.unwrap_or(settle) })
     }
 }
 
