@@ -221,7 +221,12 @@ pub fn read_line(line: &CommandLine, reading: &JobFileOptions, target: Option<&s
     let within = within(line, reading);
     let sections: Vec<String> =
         line.program.iter().filter(|option| option.name == "section").map(|option| option.value.clone()).collect();
-    let capacity = target.and_then(capacity);
+    // What the command line names may be a drive's own file, and a mistake in its name is told before all else.
+    let capacity = match target.map(|name| name.strip_prefix("sim:").ok_or(name)) {
+        Some(Ok(drive)) => Some(target::preset(drive)?.capacity()),
+        Some(Err(path)) => length(Path::new(path)),
+        None => None,
+    };
     let machine = JobFileHost { host: Environment::of_host(), reading, within, target, capacity };
     let import = import_line(line, &files, &sections, &machine);
     judge(&line.name(), reading.strictness(line), &import.notices, &import.sources, import.refused())?;

@@ -117,6 +117,21 @@ fn why_a_job_file_is_refused_is_told_everywhere() {
     assert_eq!(said.stderr.matches("`nonsense` is not").count(), 1, "{}", said.stderr);
 }
 
+/// A share of a target is of a simulated drive of one's own, too; and of one that cannot be, that is what is told.
+#[test]
+fn a_share_is_of_the_drive_that_is_named() {
+    let place = place("[a]\nrw=read\nbs=1m\nsize=50%\n");
+    let drive = place.succeeds(&["drives", "show", "--toml", "x25-m"]);
+    std::fs::write(place.path("mine.toml"), drive.replace("name = \"x25-m\"", "name = \"mine\"")).unwrap();
+    let bytes = |target: &str| {
+        let document = place.succeeds(&["run", "job.fio", target, "--format=json"]);
+        serde_json::from_str::<Value>(&document).unwrap()["read"]["bytes"].as_u64().unwrap()
+    };
+    assert_eq!(bytes("sim:./mine.toml"), bytes("sim:x25-m"));
+    let said = place.refuses(&["run", "job.fio", "sim:x25-m?gc.pacing=1%"]);
+    assert!(said.contains("gc.pacing") && !said.contains("is unknown here"), "{said}");
+}
+
 #[test]
 fn a_job_moves_as_much_as_it_does_in_fio() {
     let Some(program) = tool("fio") else { return skip("fio is not installed") };

@@ -38,7 +38,8 @@ impl Array {
     /// Whether [`write_untimed`](Self::write_untimed) can bring about what a write from `first` to `end` leaves: it is of one chunk,
     /// without parity, of members that can.
     pub(crate) fn can_write_untimed(&self, first: Lba, end: Lba) -> bool {
-        let step = self.layout.only_piece(&Request::new(Op::Write, first, (end.get() - first.get()) as u32));
+        let sectors = u32::try_from(end.get() - first.get()).ok();
+        let step = sectors.and_then(|sectors| self.layout.only_piece(&Request::new(Op::Write, first, sectors)));
         self.is_at_rest()
             && !self.layout.has_parity()
             && step.is_some_and(|MemberStep { member, lba, sectors, .. }| {

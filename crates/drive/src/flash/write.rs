@@ -213,7 +213,7 @@ impl FlashDrive {
         let drained = self.buffer.drained().max(ready).max(self.programmed);
         let (begins, ends) = self.noted;
         // A page of the journal that has not begun when the data is in flash tells of it, too.
-        if std::mem::replace(&mut self.is_noted, true) || drained <= begins {
+        if std::mem::replace(&mut self.is_noted, true) || drained < begins {
             return drained.max(ends);
         }
         let begins = drained.max(ends);
