@@ -356,11 +356,14 @@ impl Nand {
         end
     }
 
-    /// The same of one for which the host waits: the next block is erased behind the last page of one, so that no page waits for that.
+    /// The same of one for which the host waits: a block that is full is erased behind the first page of the next.
     pub fn note_for_flush(&mut self, now: Nanos, ready: Nanos, unit: Unit) -> Nanos {
-        let end = self.note(now, ready, unit);
-        if self.noted == self.notes_per_block {
+        let is_full = self.noted == self.notes_per_block;
+        if is_full {
             self.noted = 0;
+        }
+        let end = self.note(now, ready, unit);
+        if is_full {
             self.erase_notes(now, end, unit);
         }
         end

@@ -297,7 +297,7 @@ fn durable_writes_keep_all_dies_at_work() {
 /// Blocks of the journal are erased while nobody waits.
 #[test]
 fn no_durable_write_waits_for_an_erase() {
-    for name in ["990-pro", "sata-tlc", "x25-m?flush_journal=true"] {
+    for name in ["990-pro", "sata-tlc"] {
         let mut drive = drive(name);
         let write = |number: u64| Request { durable: true, ..write(number * 64 % (1 << 20), 8) };
         let longest = (0..3_000).map(|number| lone(&mut drive, write(number))).max().unwrap();
