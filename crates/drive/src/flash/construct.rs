@@ -244,6 +244,8 @@ impl<'d> Writer<'d> {
         }
         drive.pass_tasks(self.written);
         drive.harden(drive.now);
+        // No later flush is told of by a page of the journal that was written before its data.
+        drive.noted.0 = Nanos::ZERO;
         drive.now = drive.now.max(drive.buffer.drained());
         let [before, used] = [self.work, drive.work()].map(|work| drive.meter.energy(drive.now, work));
         if let Some(thermal) = &mut drive.thermal {
