@@ -243,8 +243,9 @@ impl<'d> Writer<'d> {
             drive.waiting.push(waiting);
         }
         drive.pass_tasks(self.written);
+        // A page of the journal that a flush has asked for before or here tells of nothing that is written later.
+        drive.noted.0 = Nanos::ZERO;
         drive.harden(drive.now);
-        // No later flush is told of by a page of the journal that was written before its data.
         drive.noted.0 = Nanos::ZERO;
         drive.now = drive.now.max(drive.buffer.drained());
         let [before, used] = [self.work, drive.work()].map(|work| drive.meter.energy(drive.now, work));
